@@ -1,0 +1,78 @@
+"""The tree of errors and warnings.
+
+Every error that a user can cause derives from `TrueupError`. Errors about the data also derive from
+`ValueError`, so that scikit-learn's tools and plain ``except ValueError`` treat them as they should.
+"""
+
+__all__ = [
+    "ColumnError",
+    "DataError",
+    "DataWarning",
+    "InsufficientDataWarning",
+    "LabelError",
+    "MissingScoreWarning",
+    "ModelFileError",
+    "ParameterError",
+    "RescaleWarning",
+    "ScoreError",
+    "TableError",
+    "TrueupError",
+    "TrueupWarning",
+    "WeightError",
+]
+
+
+class TrueupError(Exception):
+    """The base of all errors of this package."""
+
+
+class ParameterError(TrueupError, ValueError):
+    """An option has a value that it can't have."""
+
+
+class DataError(TrueupError, ValueError):
+    """The data given can't be used as they are."""
+
+
+class TableError(DataError):
+    """The table as a whole has a wrong shape, type or length."""
+
+
+class ColumnError(DataError):
+    """A column is missing, doubled, or holds another kind of value than at fit."""
+
+
+class ScoreError(DataError):
+    """Scores are missing or outside [0, 1]."""
+
+
+class LabelError(DataError):
+    """Labels are missing, out of range, or of one class only."""
+
+
+class WeightError(DataError):
+    """Sample weights are negative, not finite, too large, or all zero."""
+
+
+class ModelFileError(TrueupError):
+    """A model file is damaged, truncated, hostile, or of a format that this version doesn't know."""
+
+
+class TrueupWarning(UserWarning):
+    """The base of all warnings of this package."""
+
+
+class DataWarning(TrueupWarning):
+    """The data can be used, but something about them deserves a look."""
+
+
+class MissingScoreWarning(DataWarning):
+    """Rows without a score get NaN instead of a calibrated probability."""
+
+
+class InsufficientDataWarning(DataWarning):
+    """Too few rows to grow a tree or to validate: the base scores are given back unchanged."""
+
+
+class RescaleWarning(TrueupWarning):
+    """Honest rescaling had no rows that did not grow the trees."""
