@@ -1,0 +1,37 @@
+// Sums of the logistic loss over rows, and the maps between probabilities and logits.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+namespace trueup {
+
+constexpr double kScoreClip = 1e-6;
+
+inline double logit_of(double probability) {
+    if (std::isnan(probability)) return probability;
+    const double p = std::fmin(std::fmax(probability, kScoreClip), 1.0 - kScoreClip);
+    return std::log(p / (1.0 - p));
+}
+
+inline double sigmoid_of(double logit) {
+    if (logit >= 0.0) return 1.0 / (1.0 + std::exp(-logit));
+    const double e = std::exp(logit);
+    return e / (1.0 + e);
+}
+
+struct LogisticSums {
+    double loss = 0.0;      // sum of w * log loss
+    double gradient = 0.0;  // its first derivative in theta
+    double hessian = 0.0;   // its second derivative in theta
+};
+
+// The weighted log loss of theta * clip(logits, -limit, limit) and its derivatives in theta. `weights` may be null.
+// Rows are summed in fixed blocks, so the result does not depend on `n_threads`.
+LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n, double theta,
+                           double limit, int n_threads);
+
+// The same loss at theta = 1 without a limit, and nothing else: a third of the work.
+double log_loss_sum(const double* logits, const double* labels, const double* weights, std::size_t n, int n_threads);
+
+}  // namespace trueup
