@@ -1,0 +1,30 @@
+"""The narrow waist: what a fit gives and scoring needs, and the file that it is kept in."""
+
+from trueup.model._atomic import atomic_path
+from trueup.model._features import Feature, FeatureSpec, ValueKind
+from trueup.model._file import read_model, write_model
+from trueup.model._manifest import FORMAT, ParityRows
+from trueup.model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
+from trueup.model._trees import ARRAY_TYPES, Trees
+from trueup.model._values import OpaqueValue, decode_value, encode_value, plain_value
+
+__all__ = [
+    "ARRAY_TYPES",
+    "FORMAT",
+    "CalibrationModel",
+    "Feature",
+    "FeatureSpec",
+    "FittedRound",
+    "OpaqueValue",
+    "ParityRows",
+    "RoundRecord",
+    "TrainingSummary",
+    "Trees",
+    "ValueKind",
+    "atomic_path",
+    "decode_value",
+    "encode_value",
+    "plain_value",
+    "read_model",
+    "write_model",
+]
