@@ -1,0 +1,171 @@
+"""Proper scores of probabilities, and how well they rank."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trueup.errors import LabelError
+from trueup.metrics._checks import FloatArray, Observations, check_observations
+
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Weighted mean of the negative log likelihood; lower is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1].
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0. None weighs every row the same.
+
+    Returns
+    -------
+    float
+        The loss, in nats a row.
+
+    Notes
+    -----
+    ``-Σ w (y log p + (1 - y) log(1 - p)) / Σ w``, with p clipped to [ε, 1 − ε] and ε the float64 machine
+    epsilon, so that one score of 0 or 1 that is wrong costs 36 nats and not infinitely many. For labels 0 and
+    1 and float64 scores this is scikit-learn's ``log_loss``.
+
+    Examples
+    --------
+    >>> from trueup.metrics import log_loss
+    >>> round(log_loss([1, 0], [0.5, 0.5]), 4)
+    0.6931
+    """
+    rows = check_observations(y_true, y_prob, sample_weight)
+    clipped = np.clip(rows.scores, _EPSILON, 1 - _EPSILON)
+    losses = -(rows.labels * np.log(clipped) + (1 - rows.labels) * np.log1p(-clipped))
+    return _weighted_mean(losses, rows.weights)
+
+
+def brier_score(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Weighted mean of the squared difference of label and score; lower is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1].
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0. None weighs every row the same.
+
+    Returns
+    -------
+    float
+        The score, in [0, 1].
+
+    Notes
+    -----
+    ``Σ w (y - p)² / Σ w``, for soft labels too.
+
+    Examples
+    --------
+    >>> from trueup.metrics import brier_score
+    >>> brier_score([1, 0], [0.5, 0.5])
+    0.25
+    """
+    rows = check_observations(y_true, y_prob, sample_weight)
+    return _weighted_mean((rows.labels - rows.scores) ** 2, rows.weights)
+
+
+def average_precision(
+    y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Area under the curve of precision against recall (PRAUC); higher is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; not all 0.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0. None weighs every row the same.
+
+    Returns
+    -------
+    float
+        The area, in [0, 1]; a score that ranks at random gets the prevalence.
+
+    Notes
+    -----
+    The step-wise sum of scikit-learn's ``average_precision_score``. A soft label y counts as a positive row
+    of weight ``w y`` and a negative row of weight ``w (1 - y)``.
+
+    Examples
+    --------
+    >>> from trueup.metrics import average_precision
+    >>> round(average_precision([1, 0, 1], [0.9, 0.8, 0.7]), 4)
+    0.8333
+    """
+    from sklearn.metrics import average_precision_score
+
+    rows = _with_hard_labels(check_observations(y_true, y_prob, sample_weight))
+    _check_class_present(rows, 1)
+    return float(average_precision_score(rows.labels, rows.scores, sample_weight=rows.weights))
+
+
+def roc_auc(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Area under the ROC curve; higher is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; neither all 0 nor all 1.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0. None weighs every row the same.
+
+    Returns
+    -------
+    float
+        The area, in [0, 1]: the chance that a positive row scores above a negative one, a tie counting half.
+
+    Notes
+    -----
+    Computed by scikit-learn's ``roc_auc_score``. A soft label y counts as a positive row of weight ``w y``
+    and a negative row of weight ``w (1 - y)``.
+
+    Examples
+    --------
+    >>> from trueup.metrics import roc_auc
+    >>> roc_auc([1, 0, 1], [0.9, 0.8, 0.7])
+    0.5
+    """
+    from sklearn.metrics import roc_auc_score
+
+    rows = _with_hard_labels(check_observations(y_true, y_prob, sample_weight))
+    _check_class_present(rows, 0)
+    _check_class_present(rows, 1)
+    return float(roc_auc_score(rows.labels, rows.scores, sample_weight=rows.weights))
+
+
+def _weighted_mean(values: FloatArray, weights: FloatArray) -> float:
+    return float(np.sum(weights * values) / np.sum(weights))
+
+
+def _with_hard_labels(rows: Observations) -> Observations:
+    """Split every row with a soft label into a positive and a negative row that share its weight."""
+    if np.isin(rows.labels, (0, 1)).all():
+        return rows
+    return Observations(
+        labels=np.repeat([1.0, 0.0], len(rows.labels)),
+        scores=np.tile(rows.scores, 2),
+        weights=np.concatenate((rows.weights * rows.labels, rows.weights * (1 - rows.labels))),
+    )
+
+
+def _check_class_present(rows: Observations, label: int) -> None:
+    if not np.any(rows.weights[rows.labels == label] > 0):
+        raise LabelError(
+            f"y_true: no row with a weight above 0 has label {label}, so that this metric has no value. "
+            "Pass rows of both classes, or use log_loss or brier_score."
+        )
