@@ -1,0 +1,6 @@
+"""Learn and apply: category codes, numerical columns, what is missing and what is unseen."""
+
+from trueup.features._encode import FeatureEncoder
+from trueup.features._learn import learn_features
+
+__all__ = ["FeatureEncoder", "learn_features"]
