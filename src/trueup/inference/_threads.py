@@ -1,0 +1,19 @@
+"""How many threads to use."""
+
+from __future__ import annotations
+
+import os
+
+from trueup.errors import ParameterError
+
+__all__ = ["thread_count"]
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """The number of threads for `n_jobs`: None is all cores that the process may use, -2 all but one, and so on."""
+    if n_jobs is None or n_jobs < 0:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores if n_jobs is None else max(1, cores + 1 + n_jobs)
+    if n_jobs == 0:
+        raise ParameterError("n_jobs must not be 0. Use None for all cores.")
+    return n_jobs
