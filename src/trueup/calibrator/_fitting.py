@@ -1,0 +1,269 @@
+"""From what a user passes to `fit` to a `CalibrationModel`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.errors import DataError, InsufficientDataWarning, LabelError, ParameterError, RescaleWarning
+from trueup.features import FeatureEncoder, learn_features
+from trueup.inference import score_logits, thread_count
+from trueup.model import CalibrationModel, RoundRecord, TrainingSummary
+from trueup.table import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
+from trueup.training import (
+    FitOutcome,
+    FitPlan,
+    GrowthParameters,
+    LightGBMGrower,
+    TrainingData,
+    fit_rounds,
+    growth_parameters,
+    make_splits,
+    shown_progress,
+)
+
+__all__ = ["FitOptions", "fit_model"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """The parameters of `MCGrad`, under the same names."""
+
+    features: Sequence[str] | None
+    categorical_features: Any
+    score_column: str | None
+    max_rounds: int
+    validation: Any
+    patience: int
+    rescale: Any
+    monotone_score: bool
+    min_sum_hessian_in_leaf: float
+    lightgbm_params: Mapping[str, Any] | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_rounds", 0), ("patience", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+        if self.rescale not in ("honest", "train", None):
+            raise ParameterError(f'rescale must be "honest", "train" or None, got {self.rescale!r}.')
+        hessian = self.min_sum_hessian_in_leaf
+        if not isinstance(hessian, (int, float, np.number)) or not 0 <= hessian < np.inf:
+            raise ParameterError(f"min_sum_hessian_in_leaf must be a number of at least 0, got {hessian!r}.")
+
+    def to_json(self) -> dict[str, Any]:
+        """What a model file keeps: all that JSON can hold and that the model depends on."""
+        kept = {name: value for name, value in vars(self).items() if name not in ("n_jobs", "verbose")}
+        return {name: value for name, value in kept.items() if _fits_json(value)}
+
+
+def fit_model(
+    options: FitOptions, X: Any, y: Any, *, scores: Any, sample_weight: Any, eval_set: Any
+) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
+    """Fit a model, and tell how it came about."""
+    table = read_table(X)
+    if table.n_rows == 0:
+        raise DataError("X has no rows: found array with 0 sample(s), and at least one is needed.")
+    spec = learn_features(
+        table,
+        features=options.features,
+        categorical_features=options.categorical_features,
+        score_column=options.score_column,
+    )
+    encoder = FeatureEncoder(spec)
+    labels = read_labels(y, table.n_rows)
+    base, base_rate = _base_scores(table, scores, options, labels, sample_weight)
+    rows = _Rows.read(encoder, table, labels, base, sample_weight)
+    n_fit = len(rows.labels)
+    watched = None if eval_set is None else _eval_rows(encoder, eval_set, labels, options, base_rate)
+    data = rows.with_more(watched, spec.features, labels.soft)
+    seeds = _seeds(options.random_state)
+    parameters = growth_parameters(
+        options.lightgbm_params,
+        min_sum_hessian_in_leaf=float(options.min_sum_hessian_in_leaf),
+        soft_labels=labels.soft,
+        n_features=len(spec.features),
+        monotone_score=options.monotone_score,
+        seed=seeds[1],
+    )
+    outcome = _fit(data, n_fit, watched is not None, parameters, options, seeds[0])
+    summary = TrainingSummary(
+        n_rows=n_fit,
+        positive_rate=float(np.average(rows.labels, weights=rows.weights)),
+        history=outcome.history,
+        gains=tuple(outcome.gains.tolist()),
+        parameters=options.to_json(),
+        versions=_versions(),
+    )
+    return CalibrationModel(spec, outcome.rounds, base_rate, labels.classes, summary), outcome.history
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows with a positive weight, as numbers."""
+
+    matrix: Floats
+    labels: Floats
+    scores: Floats
+    weights: Floats | None
+
+    @classmethod
+    def read(
+        cls, encoder: FeatureEncoder, table: CalibrationTable, labels: Labels, scores: Floats, sample_weight: Any
+    ) -> _Rows:
+        weights = read_weights(sample_weight, table.n_rows)
+        matrix = encoder.encode(table)
+        if weights is None or weights.all():
+            return cls(matrix, labels.values, scores, weights)
+        counts = weights > 0  # a row of no weight is a row that is not there
+        return cls(np.asfortranarray(matrix[counts]), labels.values[counts], scores[counts], weights[counts])
+
+    def with_more(self, watched: _Rows | None, features: Sequence[Any], soft: bool) -> TrainingData:
+        """The rows to fit on, followed by the rows to validate on."""
+        matrix, labels, scores, weights = self.matrix, self.labels, self.scores, self.weights
+        if not soft and labels.min() == labels.max():
+            raise LabelError("y holds one class only among the rows with a positive weight. There is nothing to calibrate.")
+        if watched is not None:
+            matrix = np.asfortranarray(np.concatenate([matrix, watched.matrix]))
+            labels = np.concatenate([labels, watched.labels])
+            scores = np.concatenate([scores, watched.scores])
+            if weights is not None or watched.weights is not None:
+                weights = np.concatenate([part.weights_or_ones() for part in (self, watched)])
+        categorical = np.array([feature.is_categorical for feature in features], dtype=np.uint8)
+        return TrainingData(matrix, categorical, labels, score_logits(scores), weights, soft)
+
+    def weights_or_ones(self) -> Floats:
+        return np.ones(len(self.labels)) if self.weights is None else self.weights
+
+
+def _base_scores(
+    table: CalibrationTable, scores: Any, options: FitOptions, labels: Labels, sample_weight: Any
+) -> tuple[Floats, float | None]:
+    """The base scores of all rows, and the base rate if there are none."""
+    if scores is not None:
+        return read_scores(scores, table.n_rows), None
+    if options.score_column is not None:
+        return _score_column(table, options.score_column), None
+    weights = read_weights(sample_weight, table.n_rows)
+    rate = float(np.average(labels.values, weights=weights))
+    return np.full(table.n_rows, rate), rate
+
+
+def _score_column(table: CalibrationTable, name: str) -> Floats:
+    column = table.column(name)
+    return read_scores(column.floats() if column.kind.name == "NUMBER" else column.objects(), table.n_rows,
+                       name=f"Column {name!r}")  # fmt: skip
+
+
+def _eval_rows(
+    encoder: FeatureEncoder, eval_set: Any, labels: Labels, options: FitOptions, base_rate: float | None
+) -> _Rows:
+    if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 4:
+        raise ParameterError("eval_set must be a tuple (X, y), (X, y, scores) or (X, y, scores, sample_weight).")
+    X, y, scores, weights = (*eval_set, None, None)[:4]
+    table = read_table(X)
+    if table.n_rows == 0:
+        raise DataError("eval_set has no rows.")
+    if scores is not None:
+        base = read_scores(scores, table.n_rows, name="scores of eval_set")
+    elif options.score_column is not None:
+        base = _score_column(table, options.score_column)
+    elif base_rate is not None:
+        base = np.full(table.n_rows, base_rate)
+    else:
+        raise DataError("The fit has scores, so eval_set needs them too: pass (X, y, scores).")
+    return _Rows.read(encoder, table, read_labels(y, table.n_rows, like=labels), base, weights)
+
+
+def _fit(
+    data: TrainingData, n_fit: int, has_eval_set: bool, parameters: GrowthParameters, options: FitOptions, seed: int
+) -> FitOutcome:
+    fit_rows = np.arange(n_fit)
+    rescale = options.rescale
+    splits: Any = []
+    if has_eval_set:
+        splits = [(fit_rows, np.arange(n_fit, data.n_rows))]
+    elif options.validation is not None:
+        splits = make_splits(options.validation, data.labels, soft=data.soft, seed=seed)
+    elif rescale == "honest":
+        rescale = "train"
+        if options.max_rounds:
+            warnings.warn(
+                'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: theta is '
+                'fitted on the training rows, as with rescale="train".',
+                RescaleWarning,
+                stacklevel=5,
+            )
+    reason = splits if isinstance(splits, str) else _too_few(data, splits or [(fit_rows, fit_rows)], parameters)
+    if reason:
+        warnings.warn(
+            f"Too few rows: {reason}. No round is fitted, and the base scores are given back unchanged.",
+            InsufficientDataWarning,
+            stacklevel=5,
+        )
+        return FitOutcome((), (), np.zeros(data.matrix.shape[1] + 1))
+    plan = FitPlan(
+        splits=splits,
+        refit_rows=fit_rows,
+        max_rounds=int(options.max_rounds),
+        patience=int(options.patience),
+        rescale=rescale,
+        n_threads=thread_count(options.n_jobs),
+        cancel=threading.Event(),
+    )
+    grower = LightGBMGrower(data, parameters, plan.cancel)
+    with shown_progress(options.verbose, plan.max_rounds) as listener:
+        return fit_rounds(data, grower, plan, listener)
+
+
+def _too_few(data: TrainingData, splits: Any, parameters: GrowthParameters) -> str:
+    """Why no tree can be grown on the smallest training set, or nothing."""
+    smallest = min((train for train, _ in splits), key=len)
+    if len(smallest) < parameters.min_rows:
+        return (
+            f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there are "
+            f"{len(smallest):,}"
+        )
+    hessian = data.hessian(smallest)
+    if hessian < parameters.min_hessian:
+        hint = " (multiply the weights so that their mean is 1)" if data.weights is not None else ""
+        return (
+            f"a split needs a sum of w·p·(1−p) of {parameters.min_hessian:g} (min_sum_hessian_in_leaf on each side), and "
+            f"the training rows have {hessian:.3g}{hint}"
+        )
+    return ""
+
+
+def _seeds(random_state: Any) -> tuple[int, int]:
+    """A seed for the splits and one for LightGBM."""
+    from sklearn.utils import check_random_state
+
+    generator = check_random_state(random_state)
+    first, second = generator.randint(np.iinfo(np.int32).max, size=2)
+    return int(first), int(second)
+
+
+def _versions() -> dict[str, str]:
+    names = ("trueup", "lightgbm", "numpy", "scikit-learn")
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in names}
+
+
+def _fits_json(value: Any) -> bool:
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,23 @@
+"""The loop of rounds, LightGBM's part in it, rescaling, splits and stopping."""
+
+from trueup.training._data import TrainingData
+from trueup.training._lightgbm import LightGBMGrower
+from trueup.training._loop import FitOutcome, FitPlan, fit_rounds
+from trueup.training._parameters import PAPER_DEFAULTS, GrowthParameters, growth_parameters
+from trueup.training._progress import shown_progress
+from trueup.training._rescale import fit_theta
+from trueup.training._splits import make_splits
+
+__all__ = [
+    "PAPER_DEFAULTS",
+    "FitOutcome",
+    "FitPlan",
+    "GrowthParameters",
+    "LightGBMGrower",
+    "TrainingData",
+    "fit_rounds",
+    "fit_theta",
+    "growth_parameters",
+    "make_splits",
+    "shown_progress",
+]

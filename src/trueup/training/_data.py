@@ -1,0 +1,64 @@
+"""What a fit works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+
+__all__ = ["TrainingData"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Rows as numbers.
+
+    Attributes
+    ----------
+    matrix : float64 array, rows by features, Fortran order
+        Values and category codes, NaN where missing.
+    categorical : uint8 array
+        Which features are categorical.
+    labels, base_logits : float64 arrays
+        What happened, and what the base model said.
+    weights : float64 array or None
+        Sample weights.
+    soft : bool
+        Whether the labels are probabilities.
+    """
+
+    matrix: Floats
+    categorical: npt.NDArray[np.uint8]
+    labels: Floats
+    base_logits: Floats
+    weights: Floats | None
+    soft: bool
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.labels)
+
+    def weights_of(self, rows: npt.NDArray[np.intp] | slice) -> Floats | None:
+        """The weights of some rows."""
+        return None if self.weights is None else self.weights[rows]
+
+    def total_weight(self, rows: npt.NDArray[np.intp] | slice) -> float:
+        """The sum of the weights of some rows."""
+        return float(len(self.labels[rows]) if self.weights is None else self.weights[rows].sum())
+
+    def mean_loss(self, logits: Floats, rows: npt.NDArray[np.intp] | slice, n_threads: int) -> float:
+        """The mean log loss of some rows, whose logits are given in the same order."""
+        total = _native.log_loss_sum(logits, self.labels[rows], self.weights_of(rows), n_threads)
+        return total / self.total_weight(rows)
+
+    def hessian(self, rows: npt.NDArray[np.intp] | slice) -> float:
+        """The sum of w p (1 - p) of some rows at the base scores: how much there is to split."""
+        p = _native.sigmoid(self.base_logits[rows])
+        weights = self.weights_of(rows)
+        return float((p * (1 - p) * (1.0 if weights is None else weights)).sum())

@@ -1,0 +1,135 @@
+"""Growing the trees of a round with LightGBM.
+
+Binning the features is the larger part of making a `lightgbm.Dataset`, and it is the same in every round. So each set of
+rows is binned once; a round copies the bins and adds one column, the new logit. LightGBM's public method for adding
+columns warns each time that raw data are not kept, which is what we want; the library function below it does not. Where
+that function is not there, a round bins everything again and grows the same trees.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import lightgbm as lgb
+import numpy as np
+import numpy.typing as npt
+
+from trueup.model import Trees
+from trueup.training._booster_text import trees_and_gains
+from trueup.training._data import TrainingData
+from trueup.training._parameters import GrowthParameters
+
+__all__ = ["Cancelled", "GrownRound", "LightGBMGrower", "PreparedRows", "RoundGrower"]
+
+Floats = npt.NDArray[np.float64]
+_add_columns = getattr(getattr(lgb.basic, "_LIB", None), "LGBM_DatasetAddFeaturesFrom", None)
+_check_call = getattr(lgb.basic, "_safe_call", None)
+
+
+class Cancelled(Exception):
+    """Raised in a worker when the fit is being stopped."""
+
+
+@dataclass(frozen=True, eq=False)
+class GrownRound:
+    """The trees of a round, and the gain of each feature, the logit last."""
+
+    trees: Trees
+    gains: Floats
+
+
+class PreparedRows(Protocol):
+    """Rows that are ready to grow trees in any number of rounds."""
+
+    def grow(self, logits: Floats, n_threads: int) -> GrownRound:
+        """The trees of a round that starts from these logits."""
+
+
+class RoundGrower(Protocol):
+    """Whoever grows trees: LightGBM here, or a cluster of them."""
+
+    def prepare(self, rows: npt.NDArray[np.intp] | None) -> PreparedRows:
+        """Get rows ready; None is all rows."""
+
+
+class LightGBMGrower:
+    """Grows trees with LightGBM in this process.
+
+    Parameters
+    ----------
+    data : TrainingData
+        All rows.
+    parameters : GrowthParameters
+        How trees are grown.
+    cancel : threading.Event
+        When it is set, growing stops after the current tree.
+    """
+
+    def __init__(self, data: TrainingData, parameters: GrowthParameters, cancel: threading.Event) -> None:
+        self.data = data
+        self.parameters = parameters
+        self.cancel = cancel
+
+    def prepare(self, rows: npt.NDArray[np.intp] | None) -> _BinnedRows:
+        """Get rows ready; None is all rows."""
+        return _BinnedRows(self, rows)
+
+
+class _BinnedRows:
+    """The bins of some rows' features, made when they are first needed."""
+
+    def __init__(self, grower: LightGBMGrower, rows: npt.NDArray[np.intp] | None) -> None:
+        self._grower = grower
+        self._rows = rows
+        self._bins: lgb.Dataset | None = None
+
+    def grow(self, logits: Floats, n_threads: int) -> GrownRound:
+        parameters = {**self._grower.parameters.booster, "num_threads": n_threads}
+        booster = lgb.Booster(parameters, self._training_set(logits, parameters))
+        for _ in range(self._grower.parameters.n_trees):
+            if self._grower.cancel.is_set():
+                raise Cancelled
+            if booster.update():  # nothing left to split
+                break
+        n_columns = self._grower.data.matrix.shape[1] + 1
+        trees, gains = trees_and_gains(booster.model_to_string(), n_columns)
+        return GrownRound(trees, gains)
+
+    def _training_set(self, logits: Floats, parameters: dict[str, Any]) -> lgb.Dataset:
+        """The features and the logit, binned; the logit is the last column and the initial score."""
+        n_features = self._grower.data.matrix.shape[1]
+        if n_features == 0 or _add_columns is None or _check_call is None:
+            matrix = np.column_stack([self._features(), logits])
+            return self._dataset(matrix, parameters).set_init_score(logits)
+        if self._bins is None:
+            self._bins = self._dataset(self._features(), parameters).construct()
+        training_set = self._bins.subset(np.arange(len(logits))).construct()
+        score = lgb.Dataset(logits.reshape(-1, 1), params=parameters, feature_name=["score"]).construct()
+        _check_call(_add_columns(training_set._handle, score._handle))
+        training_set.feature_name = training_set.get_feature_name()
+        return training_set.set_init_score(logits)
+
+    def _features(self) -> Floats:
+        matrix = self._grower.data.matrix
+        return matrix if self._rows is None else _taken(matrix, self._rows)
+
+    def _dataset(self, matrix: Floats, parameters: dict[str, Any]) -> lgb.Dataset:
+        data, rows = self._grower.data, slice(None) if self._rows is None else self._rows
+        return lgb.Dataset(
+            matrix,
+            label=data.labels[rows],
+            weight=None if data.weights is None else data.weights[rows],
+            categorical_feature=np.flatnonzero(data.categorical).tolist(),
+            feature_name=[f"f{i}" for i in range(matrix.shape[1])],
+            params=parameters,
+        )
+
+
+def _taken(matrix: Floats, rows: npt.NDArray[np.intp]) -> Floats:
+    """The rows of a matrix in Fortran order, in Fortran order; plain indexing would give C order."""
+    taken = np.empty((len(rows), matrix.shape[1]), order="F")
+    for column in range(matrix.shape[1]):
+        taken[:, column] = matrix[rows, column]
+    return taken

@@ -1,0 +1,256 @@
+"""The loop of rounds: grow, rescale, look at the rows that did not grow, stop, fit again on all."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.inference import apply_round, correction, probabilities
+from trueup.model import FittedRound, RoundRecord
+from trueup.training._data import TrainingData
+from trueup.training._lightgbm import GrownRound, PreparedRows, RoundGrower
+from trueup.training._rescale import fit_theta
+from trueup.training._splits import Split
+
+__all__ = ["FitOutcome", "FitPlan", "Listener", "fit_rounds"]
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+Rescale = Literal["honest", "train"] | None
+T = TypeVar("T")
+
+
+class Listener(Protocol):
+    """Whoever wants to see a fit go on."""
+
+    def round_finished(self, record: RoundRecord) -> None:
+        """A round was grown and validated."""
+
+    def refit_round_finished(self, number: int, n_rounds: int) -> None:
+        """A round of the fit on all rows was grown."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitPlan:
+    """What to fit on which rows.
+
+    Attributes
+    ----------
+    splits : sequence of pairs of index arrays
+        Training and validation rows; empty to fit exactly `max_rounds`.
+    refit_rows : index array
+        The rows of the final fit.
+    max_rounds, patience : int
+        When to stop.
+    rescale : "honest", "train" or None
+        On which rows theta is fitted.
+    n_threads : int
+        How many threads there are.
+    cancel : threading.Event
+        Set when the fit is being stopped.
+    """
+
+    splits: Sequence[Split]
+    refit_rows: Rows
+    max_rounds: int
+    patience: int
+    rescale: Rescale
+    n_threads: int
+    cancel: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, eq=False)
+class FitOutcome:
+    """The rounds, how they came about, and the total gain of each feature, the logit last."""
+
+    rounds: tuple[FittedRound, ...]
+    history: tuple[RoundRecord, ...]
+    gains: Floats
+
+
+def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: Listener) -> FitOutcome:
+    """Fit rounds until the validation loss stops falling, then that many on all rows.
+
+    Parameters
+    ----------
+    data : TrainingData
+        All rows.
+    grower : RoundGrower
+        Who grows the trees.
+    plan : FitPlan
+        What to fit on which rows.
+    listener : Listener
+        Is told of every round.
+
+    Returns
+    -------
+    FitOutcome
+        The rounds of the final fit.
+    """
+    if not plan.splits:
+        return _fit_fixed(data, grower, plan, listener)
+    chosen = _choose_rounds(data, grower, plan, listener)
+    if chosen.reusable is not None:
+        grown, thetas = chosen.reusable[: chosen.n_rounds], chosen.thetas[: chosen.n_rounds]
+        rounds = [FittedRound(round_.trees, theta) for round_, theta in zip(grown, thetas, strict=True)]
+        return FitOutcome(tuple(rounds), chosen.history, _total_gains(grown, data))
+    part = _Part(data, grower, plan.refit_rows, plan.refit_rows)
+    grown_all, rounds = [], []
+    for number in range(1, chosen.n_rounds + 1):
+        grown = part.grow(plan.n_threads)
+        theta = chosen.thetas[number - 1] if plan.rescale == "honest" else part.theta_on_train(plan.rescale, plan.n_threads)
+        part.finish(theta)
+        grown_all.append(grown)
+        rounds.append(FittedRound(grown.trees, theta))
+        listener.refit_round_finished(number, chosen.n_rounds)
+    return FitOutcome(tuple(rounds), chosen.history, _total_gains(grown_all, data))
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    n_rounds: int
+    thetas: list[float]
+    history: tuple[RoundRecord, ...]
+    reusable: list[GrownRound] | None  # the trees, where the rows that grew them are those of the final fit
+
+
+def _choose_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: Listener) -> _Choice:
+    """Rounds on the training rows of each split until the mean validation loss stops falling."""
+    parts = [_Part(data, grower, train, valid) for train, valid in plan.splits]
+    reusable: list[GrownRound] | None = (
+        [] if len(parts) == 1 and np.array_equal(parts[0].train, plan.refit_rows) else None
+    )
+    history = [_record(0, parts, [1.0], 0.0, plan.n_threads)]
+    thetas: list[float] = []
+    best = 0
+    for number in range(1, plan.max_rounds + 1):
+        started = time.perf_counter()
+        grown = _side_by_side([part.grow for part in parts], plan)
+        round_thetas = _thetas(parts, plan)
+        for part, theta in zip(parts, round_thetas, strict=True):
+            part.finish(theta)
+        thetas.append(round_thetas[0])
+        if reusable is not None:
+            reusable.append(grown[0])
+        history.append(_record(number, parts, round_thetas, time.perf_counter() - started, plan.n_threads))
+        listener.round_finished(history[-1])
+        if history[-1].validation_loss < history[best].validation_loss:
+            best = number
+        elif number - best > plan.patience:
+            break
+    return _Choice(best, thetas, tuple(history), reusable)
+
+
+def _fit_fixed(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: Listener) -> FitOutcome:
+    """Exactly `max_rounds` rounds on all rows."""
+    part = _Part(data, grower, plan.refit_rows, plan.refit_rows[:0])
+    history = [_record(0, [part], [1.0], 0.0, plan.n_threads)]
+    grown_all, rounds = [], []
+    for number in range(1, plan.max_rounds + 1):
+        started = time.perf_counter()
+        grown = part.grow(plan.n_threads)
+        theta = part.theta_on_train(plan.rescale, plan.n_threads)
+        part.finish(theta)
+        grown_all.append(grown)
+        rounds.append(FittedRound(grown.trees, theta))
+        history.append(_record(number, [part], [theta], time.perf_counter() - started, plan.n_threads))
+        listener.round_finished(history[-1])
+    return FitOutcome(tuple(rounds), tuple(history), _total_gains(grown_all, data))
+
+
+class _Part:
+    """The running logits of one split: all that a round needs of the rounds before it."""
+
+    def __init__(self, data: TrainingData, grower: RoundGrower, train: Rows, valid: Rows) -> None:
+        self.data, self.train, self.valid = data, train, valid
+        all_rows = len(train) == data.n_rows
+        self.prepared: PreparedRows = grower.prepare(None if all_rows else train)
+        self.before = self.logits = data.base_logits
+        self.correction = np.zeros(0)
+
+    def grow(self, n_threads: int) -> GrownRound:
+        grown = self.prepared.grow(self.logits[self.train], n_threads)
+        data = self.data
+        self.correction = correction(grown.trees, data.categorical, data.matrix, self.logits, n_threads)
+        return grown
+
+    def finish(self, theta: float) -> None:
+        self.before, self.logits = self.logits, apply_round(self.logits, self.correction, theta)
+
+    def unscaled(self, rows: Rows) -> Floats:
+        """The logits of some rows after the trees and before the rescaling."""
+        return apply_round(self.logits[rows], self.correction[rows], 1.0)
+
+    def theta_on_train(self, rescale: Rescale, n_threads: int) -> float:
+        if rescale is None:
+            return 1.0
+        rows = self.train
+        return fit_theta(self.unscaled(rows), self.data.labels[rows], self.data.weights_of(rows), n_threads)
+
+
+def _thetas(parts: Sequence[_Part], plan: FitPlan) -> list[float]:
+    """A theta a part: one for all, from the rows that did not grow the trees, or each from those that did."""
+    if plan.rescale != "honest":
+        return [part.theta_on_train(plan.rescale, plan.n_threads) for part in parts]
+    data = parts[0].data
+    held_out = np.concatenate([part.valid for part in parts])
+    logits = np.concatenate([part.unscaled(part.valid) for part in parts])
+    return [fit_theta(logits, data.labels[held_out], data.weights_of(held_out), plan.n_threads)] * len(parts)
+
+
+def _record(number: int, parts: Sequence[_Part], thetas: Sequence[float], seconds: float, n_threads: int) -> RoundRecord:
+    train = [part.data.mean_loss(part.logits[part.train], part.train, n_threads) for part in parts]
+    valid = [
+        part.data.mean_loss(part.logits[part.valid], part.valid, n_threads) if len(part.valid) else math.nan for part in parts
+    ]
+    change, phi, bound = np.mean([_convergence(part) for part in parts], axis=0) if number else (0.0, 0.0, 0.0)
+    return RoundRecord(
+        number=number,
+        train_loss=float(np.mean(train)),
+        validation_loss=float(np.mean(valid)),
+        theta=float(np.mean(thetas)),
+        logit_change=float(change),
+        phi=float(phi),
+        alpha_bound=float(bound),
+        seconds=seconds,
+    )
+
+
+def _convergence(part: _Part) -> tuple[float, float, float]:
+    """E|F_t - F_(t-1)|, phi_(t-1), and the bound on alpha of f_(t-1), by the paper's convergence analysis."""
+    before = part.before[part.train]
+    change = np.abs(part.logits[part.train] - before)
+    weights = part.data.weights_of(part.train)
+    mean_change = float(np.average(change, weights=weights))
+    phi = 2 * mean_change + float(np.average(change**2, weights=weights)) / 8
+    p = probabilities(np.array([np.abs(before).max()]))[0]  # C² is at most 1 / min p (1 - p)
+    return mean_change, phi, 2 / math.sqrt(3) * math.sqrt(phi / max(p * (1 - p), 1e-300))
+
+
+def _total_gains(grown: Sequence[GrownRound], data: TrainingData) -> Floats:
+    return np.sum([round_.gains for round_ in grown], axis=0) + np.zeros(data.matrix.shape[1] + 1)
+
+
+def _side_by_side(jobs: Sequence[Callable[[int], T]], plan: FitPlan) -> list[T]:
+    """The results of independent jobs, each given its share of the threads."""
+    workers = min(len(jobs), plan.n_threads)
+    share = max(1, plan.n_threads // len(jobs))
+    if workers == 1:
+        return [job(share) for job in jobs]
+    with ThreadPoolExecutor(workers, thread_name_prefix="trueup") as pool:
+        futures = [pool.submit(job, share) for job in jobs]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            plan.cancel.set()  # the other workers stop after their current tree
+            for future in futures:
+                future.cancel()
+            raise
