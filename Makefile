@@ -1,0 +1,60 @@
+# Everything sets itself up: `make demo` and `make test` work on a fresh machine with Python >= 3.10, make and a C++ compiler.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types contracts docstrings doctests bench docs clean
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "trueup needs Python 3.10 or later; set PYTHON="; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	@touch $@
+
+$(VENV)/installed: $(VENV)/made $(NATIVE)
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(PIP) install --group dev
+	@touch $@
+
+demo: $(VENV)/installed ## Fit on simulated traffic and show what changed
+	@$(BIN)/trueup demo
+
+test: $(VENV)/installed-dev ## Run all tests
+	$(BIN)/python -m pytest
+
+check: lint types contracts docstrings doctests test ## All that CI checks
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+contracts: $(VENV)/installed-dev
+	$(BIN)/lint-imports
+
+docstrings: $(VENV)/installed-dev
+	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/trueup/*.py')
+
+doctests: $(VENV)/installed-dev
+	$(BIN)/python -m pytest --doctest-modules --quiet src/trueup
+
+bench: $(VENV)/installed-dev ## Measure speed, memory and quality; set BENCH_PYTHON to one that has the peer for a comparison
+	$(BIN)/python benchmarks/run_all.py
+
+docs: ## List the written documentation
+	@ls README.md CHANGELOG.md CONTRIBUTING.md docs/*.md docs/*/*.md
+
+clean: ## Remove everything that was made
+	rm -rf $(VENV) build dist trueup-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,149 @@
+"""The compiled trees agree with a walk that is written to be read."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trueup import _native
+from trueup.inference import apply_round
+from trueup.model import Trees
+
+N_FEATURES = 3  # two numbers, one of categories; feature 3 is the logit
+CATEGORICAL = np.array([0, 0, 1], dtype=np.uint8)
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, 1e-36, np.nan, np.inf, -np.inf, 1e300]
+
+
+def goes_left(trees: Trees, split: int, value: float) -> bool:
+    """LightGBM's rules, one after the other."""
+    decision = int(trees.decision_type[split])
+    categorical, default_left, missing = decision & 1, bool(decision & 2), decision >> 2
+    threshold = float(trees.threshold[split])
+    if categorical:
+        if np.isnan(value) or not -1 < value < 2**31:
+            return False
+        begin, end = trees.category_offsets[int(threshold)], trees.category_offsets[int(threshold) + 1]
+        word, bit = divmod(int(value), 32)
+        return word < end - begin and bool(int(trees.category_words[begin + word]) >> bit & 1)
+    if np.isnan(value) and missing != 2:
+        value = 0.0
+    if (missing == 1 and abs(value) <= np.float64(np.float32(1e-35))) or (missing == 2 and np.isnan(value)):
+        return default_left
+    return value <= threshold
+
+
+def plain_sum(trees: Trees, row: np.ndarray, logit: float) -> float:
+    total = 0.0
+    values = [*row, logit]
+    for tree in range(trees.n_trees):
+        begin, end = int(trees.node_offsets[tree]), int(trees.node_offsets[tree + 1])
+        node = 0 if end > begin else -1
+        while node >= 0:
+            split = begin + node
+            left = goes_left(trees, split, values[trees.split_feature[split]])
+            node = int(trees.left_child[split] if left else trees.right_child[split])
+        total += float(trees.leaf_values[begin + tree + ~node])
+    return total
+
+
+@st.composite
+def random_trees(draw: st.DrawFn) -> Trees:
+    """Trees of any shape, with every kind of split."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    sizes = draw(st.lists(st.integers(0, draw(st.sampled_from([3, 7, 7, 20]))), max_size=12))
+    left, right = [], []
+    for n_splits in sizes:
+        children = np.full((n_splits, 2), 0)
+        # As LightGBM grows them: each new split takes the place of a leaf.
+        places: list[tuple[int, int]] = []
+        for split in range(n_splits):
+            if split:
+                parent, side = places.pop(rng.integers(len(places)))
+                children[parent, side] = split
+            places += [(split, 0), (split, 1)]
+        for leaf, (parent, side) in enumerate(places):
+            children[parent, side] = ~leaf
+        left.append(children[:, 0])
+        right.append(children[:, 1])
+    n = sum(sizes)
+    features = rng.integers(0, N_FEATURES + 1, n)
+    is_set = features == 2
+    n_sets = draw(st.integers(1, 4))
+    lengths = rng.integers(0, 4, n_sets)
+    thresholds = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0, 2.5, np.inf, -np.inf], n)
+    missing = rng.integers(0, 3 if draw(st.booleans()) else 1, n) if draw(st.booleans()) else np.full(n, 2)
+    return Trees(
+        node_offsets=np.cumsum([0, *sizes]).astype(np.int32),
+        split_feature=features.astype(np.int32),
+        threshold=np.where(is_set, rng.integers(0, n_sets, n), thresholds).astype(float),
+        decision_type=np.where(is_set, 1, rng.integers(0, 2, n) * 2 + missing * 4).astype(np.uint8),
+        left_child=np.concatenate([np.empty(0), *left]).astype(np.int32),
+        right_child=np.concatenate([np.empty(0), *right]).astype(np.int32),
+        leaf_values=rng.normal(size=n + len(sizes)),
+        category_offsets=np.cumsum([0, *lengths]).astype(np.int32),
+        category_words=rng.integers(0, 2**32, lengths.sum(), dtype=np.uint32),
+    )
+
+
+@settings(max_examples=150)
+@given(trees=random_trees(), seed=st.integers(0, 2**32), n_rows=st.sampled_from([0, 1, 7, 40]))
+def test_compiled_trees_agree_with_the_plain_walk(trees: Trees, seed: int, n_rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = np.asfortranarray(rng.choice(SPECIAL, (n_rows, N_FEATURES)))
+    matrix[:, 2] = rng.choice([*range(130), np.nan, -1, 2**31, -5.5], n_rows)
+    logits = rng.choice([*SPECIAL, 0.3], n_rows)
+    first = trees.n_trees // 2
+    forest = _native.Forest(
+        categorical=CATEGORICAL,
+        round_offsets=np.array([0, first, trees.n_trees], dtype=np.int32),
+        thetas=np.array([1.25, 0.75]),
+        **trees.arrays(),
+    )
+    plain = logits
+    for t, (begin, end) in enumerate([(0, first), (first, trees.n_trees)]):
+        part = trees.slice(begin, end)
+        sums = np.array([plain_sum(part, row, logit) for row, logit in zip(matrix, plain, strict=True)])
+        np.testing.assert_array_equal(forest.corrections(matrix, plain, t), sums)
+        plain = apply_round(plain, sums, [1.25, 0.75][t])
+    np.testing.assert_array_equal(forest.advance(matrix, logits, 0, 2), plain)
+
+
+@settings(max_examples=50)
+@given(trees=random_trees(), seed=st.integers(0, 2**32))
+def test_one_row_agrees_with_the_table_on_any_trees(trees: Trees, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = np.asfortranarray(rng.choice(SPECIAL, (5, N_FEATURES)))
+    matrix[:, 2] = rng.choice([*range(130), np.nan], 5)
+    scores = rng.random(5)
+    offsets = np.array([0, trees.n_trees], dtype=np.int32)
+    forest = _native.Forest(categorical=CATEGORICAL, round_offsets=offsets, thetas=np.array([0.9]), **trees.arrays())
+    together = _native.sigmoid(forest.advance(matrix, _native.logit(scores), 0, 1))
+    alone = [forest.probability_of_one(row.tolist(), score) for row, score in zip(matrix, scores, strict=True)]
+    np.testing.assert_array_equal(alone, together)
+
+
+@given(st.integers(1, 5000), st.integers(1, 9))
+def test_the_number_of_threads_does_not_change_a_bit(n_rows: int, n_threads: int) -> None:
+    rng = np.random.default_rng(n_rows)
+    logits, labels, weights = rng.normal(size=n_rows), rng.random(n_rows), rng.random(n_rows)
+    one = _native.logistic_sums(logits, labels, weights, 1.3, 10.0, 1)
+    assert _native.logistic_sums(logits, labels, weights, 1.3, 10.0, n_threads) == one
+    assert _native.log_loss_sum(logits, labels, weights, n_threads) == _native.log_loss_sum(logits, labels, weights, 1)
+
+
+@given(st.floats(0, 1))
+def test_logit_and_sigmoid_are_inverses_between_the_clips(probability: float) -> None:
+    (logit,) = _native.logit(np.array([probability]))
+    (back,) = _native.sigmoid(np.array([logit]))
+    assert abs(back - min(max(probability, _native.SCORE_CLIP), 1 - _native.SCORE_CLIP)) < 1e-15
+
+
+def test_sums_of_the_logistic_loss_are_those_of_the_formula() -> None:
+    rng = np.random.default_rng(0)
+    logits, labels, weights = 8 * rng.normal(size=20_000), rng.random(20_000), rng.random(20_000)
+    theta, z = 0.7, np.clip(logits, -10, 10)
+    p = 1 / (1 + np.exp(-theta * z))
+    loss = -(labels * np.log(p) + (1 - labels) * np.log1p(-p))
+    expected = [(weights * loss).sum(), (weights * (p - labels) * z).sum(), (weights * p * (1 - p) * z**2).sum()]
+    np.testing.assert_allclose(_native.logistic_sums(logits, labels, weights, theta, 10.0), expected, rtol=1e-10)

@@ -1,0 +1,37 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import trueup
+
+
+def test_the_public_names_are_these() -> None:
+    assert trueup.__all__ == [
+        "Calibrator", "MCGrad", "MulticalibratedClassifier", "__version__", "datasets", "errors", "load", "metrics",
+    ]  # fmt: skip
+    assert dir(trueup) == sorted(trueup.__all__)
+
+
+@pytest.mark.parametrize("name", trueup.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(trueup, name) is getattr(trueup, name)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'calibrate_everything'"):
+        _ = trueup.calibrate_everything  # type: ignore[attr-defined]
+
+
+def modules_after(code: str) -> set[str]:
+    program = f"{code}\nimport sys\nprint(*sorted({{name.split('.')[0] for name in sys.modules}}))"
+    return set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_trueup_loads_nothing_heavy() -> None:
+    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "pandas", "pyarrow", "narwhals", "rich", "typer"}
+    assert modules_after("import trueup") & heavy == set()

@@ -1,0 +1,170 @@
+"""The fit agrees with an implementation that is written to be read.
+
+The plain one makes a new `lightgbm.Dataset` in every round, and asks every round's booster again for every prediction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from trueup import MCGrad
+from trueup.training import PAPER_DEFAULTS, fit_theta
+
+N_ROWS = 6000
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=7)
+
+
+def logit(p: np.ndarray) -> np.ndarray:
+    p = np.clip(p, 1e-6, 1 - 1e-6)
+    return np.log(p / (1 - p))
+
+
+@dataclass
+class Shape:
+    """A table, its encoding done by hand, and what happened."""
+
+    X: pd.DataFrame
+    matrix: np.ndarray
+    categorical: list[int]
+    scores: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray | None
+
+
+def codes(values: pd.Series) -> np.ndarray:
+    order = {value: code for code, value in enumerate(sorted(values.dropna().unique()))}
+    return values.map(order).astype(float).to_numpy()
+
+
+def make(shape: str) -> Shape:
+    rng = np.random.default_rng(len(shape))
+    x, z = rng.normal(size=N_ROWS), rng.exponential(size=N_ROWS)
+    base = rng.normal(size=N_ROWS) - 0.5
+    country = pd.Series(rng.choice(["NO", "SE", "DK", "FI"], N_ROWS), dtype=object)
+    if shape == "numbers, some missing":
+        missing = rng.random(N_ROWS) < 0.2
+        true = base + 0.8 * (np.where(missing, 1.5, x) > 1) - 0.7 * (z > 1)
+        X = pd.DataFrame({"x": np.where(missing, np.nan, x), "z": z})
+        matrix, categorical, weights = X.to_numpy(), [], None
+    elif shape == "categories and weights":
+        country[rng.random(N_ROWS) < 0.1] = None
+        true = base + 0.9 * (country == "NO").to_numpy() * (x > 0) - 0.6 * country.isna().to_numpy()
+        X = pd.DataFrame({"country": country, "x": x})
+        matrix, categorical = np.column_stack([codes(country), x]), [0]
+        weights = rng.integers(1, 5, N_ROWS) / 2
+    else:  # categories of high cardinality
+        plane = pd.Series([f"N{i:04d}" for i in (rng.zipf(1.3, N_ROWS) - 1) % 1500])
+        effect = dict(zip(plane.unique(), rng.normal(size=plane.nunique()), strict=True))
+        true = base + 0.8 * plane.map(effect).to_numpy() * (x > -0.5)
+        X = pd.DataFrame({"x": x, "plane": plane, "country": country})
+        matrix, categorical, weights = np.column_stack([x, codes(plane), codes(country)]), [1, 2], None
+    y = (rng.random(N_ROWS) < 1 / (1 + np.exp(-true))).astype(int)
+    return Shape(X, matrix, categorical, 1 / (1 + np.exp(-base)), y, weights)
+
+
+SHAPES = ["numbers, some missing", "categories and weights", "categories of high cardinality"]
+
+
+class Plain:
+    """MCGrad, slowly."""
+
+    def __init__(self, shape: Shape, rescale: str | None) -> None:
+        self.shape, self.rescale = shape, rescale
+        self.params = {k: v for k, v in PAPER_DEFAULTS.items() if k != "n_estimators"} | {
+            "objective": "binary", "min_sum_hessian_in_leaf": 20.0, "verbosity": -1, "num_threads": 1,
+            "deterministic": True, "force_col_wise": True,
+        }  # fmt: skip
+
+    def predict(self, rounds: list[tuple[lgb.Booster, float]], rows: np.ndarray) -> np.ndarray:
+        F = logit(self.shape.scores[rows])
+        for booster, theta in rounds:
+            F = theta * (F + booster.predict(np.column_stack([self.shape.matrix[rows], F]), raw_score=True))
+        return F
+
+    def grow(self, rounds: list[tuple[lgb.Booster, float]], rows: np.ndarray) -> lgb.Booster:
+        F = self.predict(rounds, rows)
+        data = lgb.Dataset(
+            np.column_stack([self.shape.matrix[rows], F]), self.shape.y[rows], weight=self.weights(rows), init_score=F,
+            categorical_feature=self.shape.categorical,
+        )  # fmt: skip
+        return lgb.train(self.params, data, PAPER_DEFAULTS["n_estimators"])
+
+    def weights(self, rows: np.ndarray) -> np.ndarray | None:
+        return None if self.shape.weights is None else self.shape.weights[rows]
+
+    def theta(self, grown: list[tuple[list, lgb.Booster, np.ndarray]]) -> float:
+        F = np.concatenate([self.predict([*rounds, (booster, 1.0)], rows) for rounds, booster, rows in grown])
+        rows = np.concatenate([rows for _, _, rows in grown])
+        return fit_theta(F, self.shape.y[rows].astype(float), self.weights(rows))
+
+    def loss(self, rounds: list[tuple[lgb.Booster, float]], rows: np.ndarray) -> float:
+        F, y = self.predict(rounds, rows), self.shape.y[rows]
+        return float(np.average(np.logaddexp(0, F) - y * F, weights=self.weights(rows)))
+
+    def fit(self, splits: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[lgb.Booster, float]]:
+        folds: list[list[tuple[lgb.Booster, float]]] = [[] for _ in splits]
+        thetas: list[float] = []
+        best = np.mean([self.loss([], valid) for _, valid in splits])
+        while True:
+            grown = [self.grow(fold, train) for fold, (train, _) in zip(folds, splits, strict=True)]
+            if self.rescale == "honest":
+                held = [(f, b, v) for f, b, (_, v) in zip(folds, grown, splits, strict=True)]
+                round_thetas = [self.theta(held)] * len(splits)
+            elif self.rescale == "train":
+                round_thetas = [self.theta([(f, b, t)]) for f, b, (t, _) in zip(folds, grown, splits, strict=True)]
+            else:
+                round_thetas = [1.0] * len(splits)
+            for fold, booster, theta in zip(folds, grown, round_thetas, strict=True):
+                fold.append((booster, theta))
+            loss = np.mean([self.loss(fold, valid) for fold, (_, valid) in zip(folds, splits, strict=True)])
+            if loss >= best:
+                break
+            best = loss
+            thetas.append(round_thetas[0])
+        final: list[tuple[lgb.Booster, float]] = []
+        everything = np.arange(N_ROWS)
+        for honest_theta in thetas:
+            booster = self.grow(final, everything)
+            by_rescale = {"honest": lambda: honest_theta, "train": lambda: self.theta([(final, booster, everything)])}  # noqa: B023
+            final.append((booster, by_rescale.get(self.rescale, lambda: 1.0)()))
+        return final
+
+
+@pytest.mark.parametrize("rescale", ["honest", "train", None])
+@pytest.mark.parametrize("name", SHAPES)
+def test_rounds_trees_and_scores_are_those_of_the_plain_fit(name: str, rescale: str | None) -> None:
+    shape = make(name)
+    model = MCGrad(validation=FOLDS, rescale=rescale, n_jobs=2)
+    model.fit(shape.X, shape.y, scores=shape.scores, sample_weight=shape.weights)
+    plain = Plain(shape, rescale)
+    expected = plain.fit(list(FOLDS.split(shape.X, shape.y)))
+
+    assert model.n_rounds_ == len(expected) >= 1
+    for ours, (booster, theta) in zip(model.model_.rounds, expected, strict=True):
+        assert abs(ours.theta - theta) < 1e-9
+        theirs = booster.dump_model()["tree_info"]
+        assert ours.trees.n_trees == len(theirs)
+        assert np.diff(ours.trees.node_offsets).tolist() == [tree["num_leaves"] - 1 for tree in theirs]
+        roots = ours.trees.split_feature[ours.trees.node_offsets[:-1]].tolist()
+        assert roots == [tree["tree_structure"]["split_feature"] for tree in theirs]
+    everything = np.arange(N_ROWS)
+    scores = 1 / (1 + np.exp(-plain.predict(expected, everything)))
+    np.testing.assert_allclose(model.calibrate(shape.X, shape.scores), scores, rtol=0, atol=1e-9)
+
+
+def test_adding_the_logit_to_ready_bins_grows_the_trees_of_a_new_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = make("categories of high cardinality")
+    fast = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
+    monkeypatch.setattr("trueup.training._lightgbm._add_columns", None)
+    slow = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
+    assert fast.n_rounds_ == slow.n_rounds_ >= 1
+    for a, b in zip(fast.model_.rounds, slow.model_.rounds, strict=True):
+        assert a.theta == b.theta
+        for array, other in zip(a.trees.arrays().values(), b.trees.arrays().values(), strict=True):
+            np.testing.assert_array_equal(array, other)

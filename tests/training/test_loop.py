@@ -1,0 +1,171 @@
+"""When the loop stops, what it keeps, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from trueup.model import RoundRecord, Trees
+from trueup.training import FitPlan, TrainingData, fit_rounds
+from trueup.training._lightgbm import GrownRound
+
+ROWS = np.arange(4)
+
+
+def stump(value: float) -> Trees:
+    """A tree without splits that adds the same to every logit."""
+    none = np.empty(0)
+    return Trees(
+        node_offsets=np.array([0, 0], dtype=np.int32),
+        split_feature=none.astype(np.int32),
+        threshold=none,
+        decision_type=none.astype(np.uint8),
+        left_child=none.astype(np.int32),
+        right_child=none.astype(np.int32),
+        leaf_values=np.array([value]),
+        category_offsets=np.zeros(1, dtype=np.int32),
+        category_words=none.astype(np.uint32),
+    )
+
+
+class ScriptedGrower:
+    """Grows stumps by a script, and notes the rows and logits that it was given."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.values, self.prepared, self.seen = values, [], []
+
+    def prepare(self, rows: np.ndarray | None) -> ScriptedRows:
+        self.prepared.append(rows)
+        return ScriptedRows(self)
+
+
+class ScriptedRows:
+    def __init__(self, grower: ScriptedGrower) -> None:
+        self.grower, self.round = grower, 0
+
+    def grow(self, logits: np.ndarray, n_threads: int) -> GrownRound:
+        self.grower.seen.append(logits.copy())
+        self.round += 1
+        return GrownRound(stump(self.grower.values[self.round - 1]), np.zeros(2))
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.records: list[RoundRecord] = []
+        self.refits: list[tuple[int, int]] = []
+
+    def round_finished(self, record: RoundRecord) -> None:
+        self.records.append(record)
+
+    def refit_round_finished(self, number: int, n_rounds: int) -> None:
+        self.refits.append((number, n_rounds))
+
+
+def data(base: float = 0.0) -> TrainingData:
+    """Three of four rows are positive, so the best logit is ln 3 = 1.0986."""
+    matrix = np.zeros((4, 1), order="F")
+    labels = np.array([1.0, 1.0, 1.0, 0.0])
+    return TrainingData(matrix, np.zeros(1, np.uint8), labels, np.full(4, base), None, soft=False)
+
+
+def plan(**changes: object) -> FitPlan:
+    defaults = {"splits": [(ROWS, ROWS)], "refit_rows": ROWS, "max_rounds": 10, "patience": 0, "rescale": None, "n_threads": 1}
+    return FitPlan(**{**defaults, **changes})  # type: ignore[arg-type]
+
+
+def test_it_stops_at_the_first_round_that_does_not_lower_the_loss() -> None:
+    # Logits 0 -> 0.5 -> 1.0 -> 2.0: the third is farther from ln 3 than the second.
+    outcome = fit_rounds(data(), ScriptedGrower([0.5, 0.5, 1.0, 9.0]), plan(), Notes())
+    assert [record.number for record in outcome.history] == [0, 1, 2, 3]
+    assert len(outcome.rounds) == 2
+
+
+def test_with_patience_it_looks_further_and_keeps_the_best() -> None:
+    # 0.5, 2.0 (worse), 1.0 (best), then no more.
+    grower = ScriptedGrower([0.5, 1.5, -1.0, 3.0, 3.0])
+    outcome = fit_rounds(data(), grower, plan(patience=1), Notes())
+    assert len(outcome.rounds) == 3
+    assert [record.number for record in outcome.history] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_round_that_changes_nothing_is_not_kept() -> None:
+    assert fit_rounds(data(), ScriptedGrower([0.0]), plan(), Notes()).rounds == ()
+
+
+def test_the_right_base_scores_are_left_alone() -> None:
+    outcome = fit_rounds(data(np.log(3)), ScriptedGrower([0.1]), plan(), Notes())
+    assert outcome.rounds == ()
+    assert len(outcome.history) == 2
+
+
+def test_without_validation_exactly_max_rounds_are_fitted() -> None:
+    outcome = fit_rounds(data(), ScriptedGrower([5.0] * 3), plan(splits=[], max_rounds=3), Notes())
+    assert len(outcome.rounds) == 3
+    assert all(np.isnan(record.validation_loss) for record in outcome.history)
+
+
+def test_each_round_starts_from_the_logits_of_the_one_before() -> None:
+    grower = ScriptedGrower([0.5, 0.5, 1.0])
+    fit_rounds(data(), grower, plan(), Notes())
+    assert [logits[0] for logits in grower.seen] == [0.0, 0.5, 1.0]
+
+
+def test_trees_are_not_grown_again_where_the_training_rows_are_those_of_the_final_fit() -> None:
+    grower, notes = ScriptedGrower([0.5, 0.5, 1.0]), Notes()
+    fit_rounds(data(), grower, plan(), notes)
+    assert len(grower.prepared) == 1
+    assert notes.refits == []
+
+
+def test_folds_are_followed_by_a_fit_on_all_rows() -> None:
+    folds = [(np.array([0, 3]), np.array([1, 2])), (np.array([1, 2]), np.array([0, 3]))]
+    grower, notes = ScriptedGrower([0.25, -1.0]), Notes()
+    fit_rounds(data(), grower, plan(splits=folds), notes)
+    assert [None if rows is None else rows.tolist() for rows in grower.prepared] == [[0, 3], [1, 2], None]
+    assert notes.refits == [(1, 1)]
+
+
+def test_the_loss_of_a_round_is_the_mean_over_folds() -> None:
+    # Fold 1 validates on a positive, fold 2 on the negative and two positives: at logit 0 every loss is ln 2, so the mean over
+    # folds is too; at logit 0.25 it is (l(0.25) + (2 l(0.25) + l(-0.25)) / 3) / 2 with l(x) = ln(1 + e^-x).
+    folds = [(np.array([1, 2, 3]), np.array([0])), (np.array([0, 3]), np.array([1, 2, 3]))]
+    outcome = fit_rounds(data(), ScriptedGrower([0.25, 0.0]), plan(splits=folds), Notes())
+    positive, negative = np.log1p(np.exp(-0.25)), np.log1p(np.exp(0.25))
+    assert outcome.history[0].validation_loss == pytest.approx(np.log(2))
+    assert outcome.history[1].validation_loss == pytest.approx((positive + (2 * positive + negative) / 3) / 2)
+
+
+def test_honest_theta_comes_from_the_rows_that_did_not_grow() -> None:
+    # Train on rows 0, 1, 2 and validate on 1, 2, 3: at logit 1 the validation rows have 2 of 3 positive, so theta = ln 2.
+    split = [(np.array([0, 1, 2]), np.array([1, 2, 3]))]
+    honest = fit_rounds(data(), ScriptedGrower([1.0]), plan(splits=split, rescale="honest", max_rounds=1), Notes())
+    assert honest.rounds[0].theta == pytest.approx(np.log(2))
+    # Fitted on all rows, three of four positive: ln 3.
+    train = fit_rounds(data(), ScriptedGrower([1.0]), plan(rescale="train", max_rounds=1), Notes())
+    assert train.rounds[0].theta == pytest.approx(np.log(3))
+
+
+def test_history_holds_the_convergence_quantities_of_the_paper() -> None:
+    record = fit_rounds(data(), ScriptedGrower([0.5, 9.0]), plan(), Notes()).history[1]
+    # |F1 - F0| = 1/2 everywhere: phi = 2/2 + 1/4/8 = 33/32; f0 = 1/2, so C² = 4 and the bound is 2/sqrt(3) 2 sqrt(33/32).
+    assert record.logit_change == pytest.approx(0.5)
+    assert record.phi == pytest.approx(33 / 32)
+    assert record.alpha_bound == pytest.approx(4 / np.sqrt(3) * np.sqrt(33 / 32))
+
+
+def test_an_interrupt_in_one_fold_stops_the_others() -> None:
+    class Interrupted(ScriptedGrower):
+        def prepare(self, rows: np.ndarray | None) -> object:
+            class Rows:
+                def grow(self, logits: np.ndarray, n_threads: int) -> GrownRound:
+                    raise KeyboardInterrupt
+
+            return Rows()
+
+    folds = [(np.array([0, 3]), np.array([1, 2])), (np.array([1, 2]), np.array([0, 3]))]
+    stopped = plan(splits=folds, n_threads=2)
+    with pytest.raises(KeyboardInterrupt):
+        fit_rounds(data(), Interrupted([]), stopped, Notes())
+    assert stopped.cancel.is_set()

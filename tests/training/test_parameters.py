@@ -1,0 +1,60 @@
+"""LightGBM's parameters over the paper's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trueup.errors import ParameterError
+from trueup.training import PAPER_DEFAULTS, GrowthParameters, growth_parameters
+
+
+def grow(user: dict[str, Any] | None = None, **changes: Any) -> GrowthParameters:
+    options = {"min_sum_hessian_in_leaf": 20.0, "soft_labels": False, "n_features": 2, "monotone_score": False, "seed": 1}
+    return growth_parameters(user, **{**options, **changes})
+
+
+def test_the_defaults_are_the_papers() -> None:
+    parameters = grow()
+    assert parameters.n_trees == 94
+    assert {k: parameters.booster[k] for k in PAPER_DEFAULTS if k != "n_estimators"} == {
+        "learning_rate": 0.02873, "max_depth": 5, "min_child_samples": 160, "num_leaves": 5, "lambda_l2": 0.00913,
+        "min_gain_to_split": 0.15,
+    }  # fmt: skip
+    assert parameters.booster["min_sum_hessian_in_leaf"] == 20
+
+
+def test_an_alias_replaces_the_default_instead_of_standing_beside_it() -> None:
+    parameters = grow({"eta": 0.1, "reg_lambda": 2.0, "num_iterations": 7, "min_child_weight": 3})
+    assert parameters.booster["learning_rate"] == 0.1
+    assert parameters.booster["lambda_l2"] == 2.0
+    assert parameters.booster["min_sum_hessian_in_leaf"] == 3
+    assert parameters.n_trees == 7
+    assert "eta" not in parameters.booster
+
+
+def test_the_same_parameter_under_two_names_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'learning_rate' twice"):
+        grow({"eta": 0.1, "learning_rate": 0.2})
+
+
+@pytest.mark.parametrize("name", ["objective", "boosting", "linear_tree", "num_threads", "seed", "monotone_constraints"])
+def test_what_a_round_depends_on_cannot_be_changed(name: str) -> None:
+    with pytest.raises(ParameterError, match=name):
+        grow({name: 1})
+
+
+def test_soft_labels_are_learned_by_cross_entropy() -> None:
+    assert grow().booster["objective"] == "binary"
+    assert grow(soft_labels=True).booster["objective"] == "cross_entropy"
+
+
+def test_a_monotone_score_constrains_the_last_column_alone() -> None:
+    assert grow(monotone_score=True).booster["monotone_constraints"] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "many"])
+def test_a_round_needs_a_tree(wrong: object) -> None:
+    with pytest.raises(ParameterError, match="n_estimators"):
+        grow({"n_estimators": wrong})

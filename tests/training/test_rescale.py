@@ -1,0 +1,61 @@
+"""Theta is the argument of the least loss."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from trueup import _native
+from trueup.training import fit_theta
+from trueup.training._rescale import LOGIT_LIMIT, THETA_MAX
+
+
+def test_overconfident_logits_are_halved() -> None:
+    # Three of four rows at logit 2 ln 3 are positive: the right logit is ln 3.
+    assert abs(fit_theta(np.full(4, 2 * np.log(3)), np.array([1.0, 1, 1, 0])) - 0.5) < 1e-9
+
+
+def test_weights_count_as_repetitions() -> None:
+    logits, labels = np.array([1.0, 1.0, -2.0]), np.array([1.0, 0.0, 0.0])
+    weighted = fit_theta(logits, labels, np.array([2.0, 1.0, 3.0]))
+    repeated = fit_theta(np.repeat(logits, [2, 1, 3]), np.repeat(labels, [2, 1, 3]))
+    assert abs(weighted - repeated) < 1e-9
+
+
+def test_logits_of_zero_say_nothing_and_theta_stays_one() -> None:
+    assert fit_theta(np.zeros(10), np.ones(10)) == 1.0
+
+
+def test_separable_rows_reach_the_bound_and_no_further() -> None:
+    assert abs(fit_theta(np.array([-1.0, 1.0]), np.array([0.0, 1.0])) - THETA_MAX) < 1e-6
+
+
+def test_logits_that_point_the_wrong_way_are_switched_off_not_turned_around() -> None:
+    assert abs(fit_theta(np.array([-1.0, 1.0]), np.array([1.0, 0.0]))) < 1e-6
+
+
+@given(st.integers(0, 2**32), st.integers(3, 400), st.floats(0.3, 6), st.booleans())
+def test_theta_agrees_with_scipys_minimiser(seed: int, n: int, spread: float, weighted: bool) -> None:
+    rng = np.random.default_rng(seed)
+    logits = spread * rng.normal(size=n)
+    labels = (rng.random(n) < 1 / (1 + np.exp(-0.8 * logits))).astype(float)
+    weights = rng.random(n) + 0.01 if weighted else None
+
+    def slope_squared(theta: float) -> float:
+        # Of the loss itself a minimiser sees only half of the digits; of its slope, all.
+        _, gradient, _ = _native.logistic_sums(logits, labels, weights, theta, LOGIT_LIMIT, 1)
+        return gradient**2
+
+    def loss(theta: float) -> float:
+        z = theta * np.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)
+        return float(np.average(np.logaddexp(0, z) - labels * z, weights=weights))
+
+    theta = fit_theta(logits, labels, weights)
+    rough = minimize_scalar(loss, bounds=(0, THETA_MAX), method="bounded", options={"xatol": 1e-12}).x
+    assert loss(theta) <= loss(rough) + 1e-12
+    if 1e-3 < theta < THETA_MAX - 1e-3:
+        low, high = max(0, theta - 0.01), theta + 0.01
+        exact = minimize_scalar(slope_squared, bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x
+        assert abs(theta - exact) < 1e-6
