@@ -1,0 +1,41 @@
+"""What a measurement was made on, written beside it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+from pathlib import Path
+
+__all__ = ["describe", "has_peer", "real_data"]
+
+
+def has_peer() -> bool:
+    """Whether Meta's mcgrad package is installed beside ours."""
+    try:
+        importlib.metadata.version("mcgrad")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def describe() -> str:
+    """Cores and versions on one line."""
+    versions = []
+    for name in ("trueup", "lightgbm", "numpy", "pandas", "pyarrow", "scikit-learn", "mcgrad"):
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"no {name}")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{cores} cores ({platform.machine()}), Python {platform.python_version()}, {', '.join(versions)}"
+
+
+def real_data(name: str) -> Path:
+    """The path of a real data set, or an exit that says where to put it."""
+    folder = Path(os.environ.get("TRUEUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    path = folder / f"{name}.parquet"
+    if not path.exists():
+        sys.exit(f"{path.name} is not in {folder}. Set TRUEUP_DATA to the folder that holds it.")
+    return path

@@ -1,0 +1,91 @@
+"""Exit codes, and errors as one line that a person can act on."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Iterator
+
+from trueup.errors import DataError, ModelFileError, TrueupError
+
+__all__ = [
+    "EXIT_CODE_MEANINGS",
+    "ExitCode",
+    "FileError",
+    "StoppedLate",
+    "after_writing",
+    "error_line",
+    "exit_code_of",
+    "one_line",
+]
+
+
+class ExitCode(enum.IntEnum):
+    """How a run ended."""
+
+    FINE = 0
+    BUG = 1
+    USAGE = 2
+    DATA = 3
+    MODEL = 4
+    STOPPED = 130
+
+
+EXIT_CODE_MEANINGS = {
+    ExitCode.FINE: "fine",
+    ExitCode.BUG: "an unexpected error: a bug in trueup",
+    ExitCode.USAGE: "wrong usage",
+    ExitCode.DATA: "the data can't be used, or a file can't be read or written",
+    ExitCode.MODEL: "the model file can't be used",
+    ExitCode.STOPPED: "stopped by Ctrl-C",
+}
+
+
+class FileError(DataError):
+    """A file can't be read or written."""
+
+
+class StoppedLate(KeyboardInterrupt):
+    """Ctrl-C was pressed when the output had been written already."""
+
+
+@contextlib.contextmanager
+def after_writing() -> Iterator[None]:
+    """Mark the part of a command after which "nothing was written" is no longer true."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise StoppedLate from None
+
+
+def exit_code_of(error: Exception) -> ExitCode:
+    """The exit code for an error."""
+    if isinstance(error, ModelFileError):
+        return ExitCode.MODEL
+    if isinstance(error, (TrueupError, OSError)):
+        return ExitCode.DATA
+    return ExitCode.BUG
+
+
+def error_line(error: Exception) -> str:
+    """What went wrong, in one line."""
+    if isinstance(error, TrueupError):
+        return one_line(str(error))
+    if isinstance(error, OSError) and error.strerror:
+        where = "" if error.filename is None else f"{error.filename!r}: "
+        return one_line(f"{where}{error.strerror}")
+    if isinstance(error, OSError):
+        return one_line(str(error))
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return one_line(
+        f"unexpected {what}. This is a bug in trueup. To see where it happened, run `trueup --debug ...` or "
+        "set TRUEUP_DEBUG=1."
+    )
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, and with nothing in it that could steer a terminal."""
+    joined = " ".join(text.splitlines())
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in joined
+    )

@@ -1,0 +1,159 @@
+"""`trueup fit`: from a table of scored rows to a model file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from trueup.cli._columns import Roles, assign_roles
+from trueup.cli._describe import base_model_in_words, describe_model, losses, most_used
+from trueup.cli._errors import after_writing
+from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output, is_same_file
+from trueup.cli._printing import bytes_in_words, facts, percent, print_json, screen, shown
+from trueup.errors import LabelError, ParameterError, WeightError
+
+__all__ = ["FitRequest", "fit", "parse_lightgbm_params", "parse_validation"]
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """The options of `trueup fit`."""
+
+    table: str
+    output: str
+    label: str
+    score: str | None
+    weight: str | None
+    features: tuple[str, ...]
+    categorical: tuple[str, ...]
+    drop: tuple[str, ...]
+    input_format: Format | None
+    as_json: bool
+    quiet: bool
+    estimator: dict[str, Any]  # parameters of MCGrad
+
+
+def fit(request: FitRequest) -> None:
+    """Fit a model, write it, and say what came out."""
+    if request.output == STANDARD_STREAM:
+        raise ParameterError("A model can't go to stdout. Name a file with -o.")
+    check_output(request.output)
+    if request.table != STANDARD_STREAM and is_same_file(request.table, request.output):
+        raise ParameterError(
+            f"-o names the table itself, {request.output!r}. Name another file for the model."
+        )
+    source = TableSource.of(request.table, request.input_format)
+    table = source.read()
+    roles = assign_roles(
+        table,
+        source.name,
+        label=request.label,
+        score=request.score,
+        weight=request.weight,
+        features=request.features,
+        categorical=request.categorical,
+        drop=request.drop,
+    )
+    table = source.with_category_text(table, roles.categorical)
+    started = time.perf_counter()
+    model = _fitted(request, roles, table)
+    seconds = time.perf_counter() - started
+    model.save(request.output)
+    with after_writing():
+        description = describe_model(model.model_)
+        if request.as_json:
+            size = os.path.getsize(request.output)
+            extra = {"model": request.output, "bytes": size, "seconds": seconds, "loss": losses(description)}
+            print_json(extra | description)
+        elif not request.quiet:
+            _print_summary(description, request.output, seconds)
+
+
+def _fitted(request: FitRequest, roles: Roles, table: Any) -> Any:
+    from lightgbm.basic import LightGBMError
+
+    from trueup.calibrator import MCGrad
+
+    model = MCGrad(
+        score_column=roles.score,
+        categorical_features=list(roles.categorical) or "from_dtype",
+        verbose=0 if request.quiet else 1,
+        **request.estimator,
+    )
+    used = [*roles.features, *([] if roles.score is None else [roles.score])]
+    weights = None if roles.weight is None else table.column(roles.weight)
+    try:
+        return model.fit(table.select(used), table.column(roles.label), sample_weight=weights)
+    except LabelError as error:
+        raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
+    except WeightError as error:
+        raise WeightError(f"The weights, column {roles.weight!r}: {error}") from error
+    except LightGBMError as error:
+        raise ParameterError(f"LightGBM refuses its parameters: {error}") from error
+
+
+def _print_summary(description: dict[str, Any], path: str, seconds: float) -> None:
+    rounds, loss = description["rounds"], losses(description)
+    features = description["features"]
+    n_categorical = sum(feature["categorical"] for feature in features)
+    fitted_on = (
+        f"{description['rows']:,} rows ({percent(description['positive_rate'])} positive) in {seconds:.1f} s"
+    )
+    rows: list[tuple[str, Any]] = [("Fitted on", fitted_on)]
+    if loss["before"] is not None:
+        change = percent(loss["after"] / loss["before"] - 1, 2).replace("-", "−")
+        rows.append(
+            ("Log loss", f"{loss['before']:.5f} → {loss['after']:.5f} ({change}) on {loss['rows']} rows")
+        )
+    rows.append(("Base model", base_model_in_words(description)))
+    if description["classes"] not in ([0, 1], [False, True]):
+        rows.append(("Positive class", repr(description["classes"][1])))
+    rows.append(("Features", f"{len(features)}, of which {n_categorical} categorical"))
+    if rounds:
+        score = f", the score itself {percent(description['score_importance'], 0)}"
+        rows.append(
+            ("Most used", (most_used(description) or "none") + (score if description["score_column"] else ""))
+        )
+    console = screen()
+    noun = "round" if rounds == 1 else "rounds"
+    size = bytes_in_words(os.path.getsize(path))
+    console.print(
+        f"{shown(path)}: {rounds} {noun}, {description['trees']} trees, {size}", style="bold", soft_wrap=True
+    )
+    if rounds == 0:
+        console.print("No round helped: the model gives the base scores back as they are.", style="yellow")
+    console.print(facts(rows))
+
+
+def parse_validation(text: str) -> str | int | float | None:
+    """``auto``, ``none``, a number of folds or a fraction; `ValueError` for anything else."""
+    if text in ("auto", "none"):
+        return None if text == "none" else text
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def parse_lightgbm_params(settings: list[str]) -> dict[str, Any]:
+    """Parameters from ``name=value``; a value that reads as a number or a truth is one."""
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not name.strip() or not equals or not value.strip():
+            raise ValueError(setting)
+        parameters[name.strip()] = _read_value(value.strip())
+    return parameters
+
+
+def _read_value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    with contextlib.suppress(ValueError):
+        return int(text)
+    with contextlib.suppress(ValueError):
+        return float(text)
+    return text

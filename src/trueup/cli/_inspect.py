@@ -1,0 +1,107 @@
+"""`trueup inspect`: all that a model file says about itself. LightGBM is not needed."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+from typing import Any
+
+from trueup.cli._describe import base_model_in_words, describe_model, losses
+from trueup.cli._printing import bytes_in_words, facts, percent, print_json, screen, shown
+
+__all__ = ["inspect"]
+
+_SHOWN_FEATURES = 25
+
+
+def inspect(path: str, as_json: bool) -> None:
+    """Print what is in a model file, after checking all of it."""
+    from trueup.inference import load
+
+    model = load(path).model
+    with zipfile.ZipFile(path) as archive:  # `load` has checked it
+        file_format = json.loads(archive.read("manifest.json"))["format"]
+    file = {"model": path, "format": file_format, "bytes": os.path.getsize(path)}
+    description = file | describe_model(model)
+    if as_json:
+        print_json(description | {"loss": losses(description)})
+        return
+    console = screen()
+    noun = "round" if description["rounds"] == 1 else "rounds"
+    heading = f"{shown(path)}: {description['rounds']} {noun}, {description['trees']} trees"
+    console.print(heading, style="bold", soft_wrap=True)
+    console.print(facts(_facts(description)))
+    console.print()
+    console.print(_feature_table(description))
+    if description["history"]:
+        console.print()
+        console.print(_round_table(description))
+
+
+def _facts(description: dict[str, Any]) -> list[tuple[str, Any]]:
+    negative, positive = description["classes"]
+    versions = ", ".join(f"{name} {version}" for name, version in description["versions"].items())
+    parameters = ", ".join(f"{name}={json.dumps(value)}" for name, value in description["parameters"].items())
+    return [
+        (
+            "File",
+            f"format {description['format']}, {bytes_in_words(description['bytes'])}, all checks passed",
+        ),
+        (
+            "Fitted on",
+            f"{description['rows']:,} rows, {percent(description['positive_rate'], 2)} of them positive",
+        ),
+        ("Labels", shown(f"{negative!r} and, positive, {positive!r}")),
+        ("Base model", base_model_in_words(description)),
+        ("Made with", shown(versions) or "–"),
+        ("Parameters", shown(parameters) or "–"),
+    ]
+
+
+def _feature_table(description: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2), header_style="cyan")
+    table.add_column("Feature", overflow="fold")
+    table.add_column("Holds")
+    table.add_column("Categories", justify="right")
+    table.add_column("Importance", justify="right")
+    ranked = sorted(description["features"], key=lambda feature: -feature["importance"])
+    for feature in ranked[:_SHOWN_FEATURES]:
+        categories = f"{feature['categories']:,}" if feature["categorical"] else ""
+        table.add_row(shown(feature["name"]), feature["kind"], categories, percent(feature["importance"]))
+    if len(ranked) > _SHOWN_FEATURES:
+        table.add_row(f"and {len(ranked) - _SHOWN_FEATURES:,} more (all with --json)", style="dim")
+    table.add_row("the score itself", "", "", percent(description["score_importance"]), style="dim")
+    return table
+
+
+def _round_table(description: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2), header_style="cyan")
+    for name in ("Round", "Training loss", "Validation loss", "Theta", "Logit change"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for record in description["history"]:
+        number = record["round"]
+        is_base = number == 0
+        # Of a round that was kept, the factor that the model applies; of another, the one that was tried.
+        theta = description["thetas"][number - 1] if record["kept"] and number else record["theta"]
+        remark = "base model" if is_base else "" if record["kept"] else "tried, not kept"
+        table.add_row(
+            str(number),
+            _loss(record["train_loss"]),
+            _loss(record["validation_loss"]),
+            "" if is_base else f"{theta:.4f}",
+            "" if is_base else f"{record['logit_change']:.4f}",
+            remark,
+            style=None if record["kept"] else "dim",
+        )
+    return table
+
+
+def _loss(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.5f}"

@@ -1,0 +1,78 @@
+"""Printing for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from trueup.cli._errors import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+__all__ = ["bytes_in_words", "facts", "percent", "print_json", "screen", "shown"]
+
+MAX_WIDTH = 100
+
+
+def screen() -> Console:
+    """Stdout for people."""
+    from rich.console import Console
+
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to `trueup.cli._run`; rich would end the process with a code that means a bug here."""
+            raise BrokenPipeError
+
+    console = Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console.width = min(console.width, MAX_WIDTH)
+    return console
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on stdout; what is not a finite number is null."""
+    print(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def facts(rows: Iterable[tuple[str, RenderableType]]) -> Table:
+    """Names and values in two columns."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(f"  {name}", value)
+    return table
+
+
+def shown(name: object) -> str:
+    """A name from the data or a file, safe to print."""
+    return one_line(str(name))
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share as a percentage."""
+    return "–" if math.isnan(share) else f"{100 * share:.{digits}f} %"
+
+
+def bytes_in_words(size: int) -> str:
+    """A size as a person says it."""
+    for unit, amount in (("MB", 1_000_000), ("kB", 1_000)):
+        if size >= amount:
+            return f"{size / amount:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _finite(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

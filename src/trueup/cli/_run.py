@@ -1,0 +1,113 @@
+"""Running a command: what it raises becomes a line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from trueup.cli._errors import ExitCode, StoppedLate, error_line, exit_code_of, one_line
+from trueup.errors import TrueupWarning
+
+__all__ = ["RunState", "run"]
+
+# Newer versions of typer carry their own copy of click, older ones use the installed one: this is its
+# UsageError in both.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+@dataclass
+class RunState:
+    """What the options before the command's name say."""
+
+    debug: bool = False
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and give its exit code."""
+    state = RunState(debug=os.environ.get("TRUEUP_DEBUG", "") not in ("", "0"))
+    _never_fail_to_print()
+    with _plain_warnings():
+        try:
+            return _run(arguments, state)
+        except BrokenPipeError:
+            # The reader has seen enough, as `head` does. Python would complain again when it flushes at exit.
+            _discard_stdout()
+            return ExitCode.FINE
+        except StoppedLate:
+            print("Stopped.", file=sys.stderr)
+            return ExitCode.STOPPED
+        except KeyboardInterrupt:
+            print("Stopped. Nothing was written.", file=sys.stderr)
+            return ExitCode.STOPPED
+        except Exception as error:
+            if state.debug:
+                traceback.print_exc()
+            print(f"error: {error_line(error)}", file=sys.stderr)
+            return exit_code_of(error)
+
+
+def _run(arguments: Sequence[str], state: RunState) -> int:
+    """Let typer read the arguments, then do the work outside of it.
+
+    Commands return their work instead of doing it: around a command, typer turns Ctrl-C and broken pipes into
+    exits of its own, and differently so from version to version.
+    """
+    from trueup.cli._app import app
+
+    command = typer.main.get_command(app)
+    try:
+        work: Callable[[], None] | int | None = command.main(
+            args=list(arguments), prog_name="trueup", standalone_mode=False, obj=state
+        )
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except _UsageError as error:
+        from typer import rich_utils
+
+        rich_utils.rich_format_error(error)
+        return ExitCode.USAGE
+    if work == ExitCode.STOPPED:
+        raise KeyboardInterrupt
+    if callable(work):
+        work()
+        work = None
+    sys.stdout.flush()
+    return work or ExitCode.FINE
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show the package's own warnings as lines that a user of a program expects."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TrueupWarning)
+        in_python_style = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, TrueupWarning):
+                print(f"warning: {one_line(str(message))}", file=sys.stderr)
+            else:
+                in_python_style(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
+
+
+def _never_fail_to_print() -> None:
+    """Let a terminal that has no letter for σ show a question mark."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def _discard_stdout() -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,127 @@
+"""The program as a process: what it loads, exit codes, pipes and Ctrl-C."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+from trueup.datasets import make_traffic
+
+ENTRY = "from trueup.cli import main; main()"
+PRINT_MODULES = """
+import sys
+from trueup.cli import main
+before = set(sys.modules)
+try:
+    main()
+finally:
+    heavy = {"lightgbm", "sklearn", "scipy", "pandas", "pyarrow", "narwhals", "matplotlib"}
+    print(sorted(heavy & before), sorted(heavy & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def test_help_loads_nothing_heavy(run_process):
+    done = run_process("--help", code=PRINT_MODULES)
+    assert done.returncode == 0
+    assert done.stderr.split(b"\n")[-2] == b"[] []"
+    for code in (b"0 fine", b"3 the data", b"4 the model", b"130 stopped"):
+        assert code in b" ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("command", ["apply", "inspect"])
+def test_scoring_and_inspecting_load_no_lightgbm(run_process, shared, tmp_path, command):
+    model = shared.model
+    if command == "apply":
+        arguments = ["apply", shared.table, "-m", model, "-o", tmp_path / "o.csv"]
+    else:
+        arguments = ["inspect", model]
+    done = run_process(*arguments, code=PRINT_MODULES)
+    assert done.returncode == 0
+    loaded = done.stderr.decode().splitlines()[-1]
+    assert not any(name in loaded for name in ("lightgbm", "sklearn", "scipy", "matplotlib"))
+
+
+def test_exit_codes_reach_the_shell(run_process, shared, tmp_path):
+    model = shared.model
+    assert run_process("--version").returncode == 0
+    assert run_process("--no-such-option").returncode == 2
+    done = run_process("apply", tmp_path / "none.csv", "-m", model, "-o", tmp_path / "o.csv")
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"error: ")
+    assert run_process("inspect", shared.table).returncode == 4
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(shared):
+    arguments = ["apply", str(shared.table), "-m", str(shared.model), "-o", "-"]
+    # A program that closes its stdin after one line, as head does.
+    reader = "import sys; sys.stdin.buffer.readline(); sys.stdin.buffer.close()"
+    with subprocess.Popen(
+        [sys.executable, "-c", ENTRY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as writer:
+        subprocess.run([sys.executable, "-c", reader], stdin=writer.stdout, timeout=60, check=True)
+        writer.stdout.close()  # ours was the last end
+        complaint = writer.stderr.read()
+        assert writer.wait(timeout=60) == 0
+    assert complaint == b""
+
+
+def test_nothing_but_the_table_goes_to_stdout(run_process, shared):
+    done = run_process("apply", shared.table, "-m", shared.model, "-o", "-")
+    lines = done.stdout.decode().splitlines()
+    assert lines[0].startswith('"country","version"')
+    assert len(lines) == 2000 + 1 + 1  # the header has a name with a line break
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
+def test_ctrl_c_stops_a_fit_and_nothing_is_left(tmp_path):
+    pq.write_table(make_traffic(200_000).to_table(), tmp_path / "big.parquet")
+    output = tmp_path / "model.trueup"
+    ours, theirs = os.openpty()
+    arguments = ["fit", str(tmp_path / "big.parquet"), "--label=label", "--score=score", "-o", str(output)]
+    # More trees than can be grown before the test is over.
+    arguments += ["--drop=true_probability", "--lightgbm-param", "n_estimators=5000"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENTRY, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    try:
+        shown = read_until(ours, b"round", b"")
+        process.send_signal(signal.SIGINT)
+        shown = read_until(ours, None, shown)
+        code = process.wait(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert code == 130
+    assert b"Stopped. Nothing was written." in shown
+    assert b"Traceback" not in shown
+    assert os.listdir(tmp_path) == ["big.parquet"]
+
+
+def read_until(terminal: int, word: bytes | None, shown: bytes, seconds: float = 45.0) -> bytes:
+    """What a terminal has shown when a word appears, or with None when the program has ended."""
+    deadline = time.monotonic() + seconds
+    while word is None or word not in shown:
+        ready, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise TimeoutError(f"{word!r} has not appeared; so far: {shown[-2000:]!r}")
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            part = b""
+        if not part:
+            if word is None:
+                return shown
+            raise EOFError(f"the program has ended: {shown[-2000:]!r}")
+        shown += part
+    return shown
