@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Threads that spin while they wait make small fits many times slower wherever the tests don't have the machine alone.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("repeatable")
 
