@@ -1,6 +1,6 @@
 """How much memory a fit needs above its table: a million rows, twenty features, five folds.
 
-    python benchmarks/fit_memory.py [rows]
+python benchmarks/fit_memory.py [rows]
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from machine import describe
 from scoring import traffic
-
 from trueup import MCGrad
 
 MB = 2**20
@@ -43,11 +42,16 @@ def main() -> None:
     seconds = time.perf_counter() - started
     done.set()
     watcher.join()
+    table, rounds = X.memory_usage(deep=True).sum() / MB, len(model.history_) - 1
     print(describe())
-    print(f"{n_rows:,} rows × {X.shape[1]} features, 5 folds: {len(model.history_) - 1} rounds tried, {model.n_rounds_} kept")
-    print(f"table {X.memory_usage(deep=True).sum() / MB:,.0f} MB; process before the fit {before:,.0f} MB, at its peak "
-          f"{peak[0]:,.0f} MB: {(peak[0] - before) / 1024:.2f} GB above")  # fmt: skip
-    print(f"{seconds:.1f} s, of which rounds {sum(r.seconds for r in model.history_):.1f} s and the fit on all rows the rest")
+    print(f"{n_rows:,} rows × {X.shape[1]} features, 5 folds: {rounds} rounds tried, {model.n_rounds_} kept")
+    print(
+        f"table {table:,.0f} MB; process before the fit {before:,.0f} MB, at its peak {peak[0]:,.0f} MB:",
+        end=" ",
+    )
+    print(f"{(peak[0] - before) / 1024:.2f} GB above")
+    in_rounds = sum(record.seconds for record in model.history_)
+    print(f"{seconds:.1f} s, of which {in_rounds:.1f} s in rounds and the rest in the fit on all rows")
 
 
 if __name__ == "__main__":

@@ -13,23 +13,22 @@ __all__ = ["describe", "has_peer", "real_data"]
 
 def has_peer() -> bool:
     """Whether Meta's mcgrad package is installed beside ours."""
-    try:
-        importlib.metadata.version("mcgrad")
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
+    return _version("mcgrad") is not None
 
 
 def describe() -> str:
     """Cores and versions on one line."""
-    versions = []
-    for name in ("trueup", "lightgbm", "numpy", "pandas", "pyarrow", "scikit-learn", "mcgrad"):
-        try:
-            versions.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            versions.append(f"no {name}")
+    names = ("trueup", "lightgbm", "numpy", "pandas", "pyarrow", "scikit-learn", "mcgrad")
+    versions = [f"{name} {_version(name) or 'not there'}" for name in names]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{cores} cores ({platform.machine()}), Python {platform.python_version()}, {', '.join(versions)}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def real_data(name: str) -> Path:

@@ -1,7 +1,7 @@
-"""What scoring costs: imports, loading, one row, and a million rows from a pandas frame with string categories.
+"""What scoring costs: imports, loading, one row, and a million rows of a pandas frame with strings.
 
-Beside Meta's mcgrad where it is installed, on the same rows with a model of as many rounds, interleaved and repeated; medians
-and the spread between the quartiles.
+Beside Meta's mcgrad where it is installed, on the same rows with a model of as many rounds, interleaved and
+repeated; medians and the spread between the quartiles.
 
     python benchmarks/scoring.py [rows]
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from machine import describe, has_peer
 
 import trueup
+from machine import describe, has_peer
 from trueup import MCGrad
 
 ROUNDS = 20
@@ -94,12 +94,22 @@ def main() -> None:
         path = Path(folder) / "model.trueup"
         ours.save(path)
         calibrator = trueup.load(path)
-        print(f"{describe()}\n{ROUNDS} rounds, {len(CATEGORICAL)} categorical and {len(NUMERICAL)} numerical features, "
-              f"model file {path.stat().st_size / 1e6:.2f} MB\n")  # fmt: skip
-        show("import, seconds", {"trueup": fresh_process("import trueup")} | (
-            {"mcgrad": fresh_process("import mcgrad.methods")} if has_peer() else {}))  # fmt: skip
+        size = path.stat().st_size / 1e6
+        print(describe())
+        print(
+            f"{ROUNDS} rounds, {len(CATEGORICAL)} categorical and {len(NUMERICAL)} numerical features,",
+            end=" ",
+        )
+        print(f"model file {size:.2f} MB\n")
+        imports = {"trueup": fresh_process("import trueup")}
+        if has_peer():
+            imports["mcgrad"] = fresh_process("import mcgrad.methods")
+        show("import, seconds", imports)
         one = f"trueup.load({str(path)!r}).calibrate_one({head.iloc[0].to_dict()!r}, 0.3)"
-        show("load and score one row in a fresh process, seconds", {"trueup": fresh_process(f"import trueup; {one}")})
+        show(
+            "load and score one row in a fresh process, seconds",
+            {"trueup": fresh_process(f"import trueup; {one}")},
+        )
 
     table: dict[str, Callable[[], object]] = {"trueup": lambda: calibrator.calibrate(X, p)}
     rows, scores = head[:3000].to_dict("records"), head_p[:3000].tolist()

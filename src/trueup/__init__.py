@@ -1,7 +1,9 @@
-"""trueup makes a classifier's probabilities true in every segment of its traffic, without anybody listing the segments.
+"""trueup makes a classifier's probabilities true in every segment of its traffic.
 
-Names are loaded when they are first used: ``import trueup`` is quick, and scoring with `load` needs neither LightGBM nor
-scikit-learn nor pandas.
+Nobody has to list the segments.
+
+Names are loaded when they are first used: ``import trueup`` is quick, and scoring with `load` needs neither
+LightGBM nor scikit-learn nor pandas.
 """
 
 from importlib import import_module

@@ -124,7 +124,9 @@ def test_soft_labels_of_zero_and_one_are_nearly_labels() -> None:
 def test_soft_labels_teach_better_than_their_draws() -> None:
     soft = MCGrad(max_rounds=4).fit(X, TRUE.to_numpy(), scores=SCORES)
     hard = MCGrad(max_rounds=4).fit(X, Y, scores=SCORES)
-    error = {name: np.abs(m.calibrate(X, SCORES) - TRUE).mean() for name, m in (("soft", soft), ("hard", hard))}
+    error = {
+        name: np.abs(m.calibrate(X, SCORES) - TRUE).mean() for name, m in (("soft", soft), ("hard", hard))
+    }
     assert error["soft"] < error["hard"]
 
 
@@ -138,7 +140,9 @@ def test_rows_of_no_weight_are_rows_that_are_not_there(tmp_path: Path) -> None:
 
 def test_weights_move_the_model_towards_the_heavy_rows() -> None:
     swedes = (X.country == "SE").to_numpy()
-    heavy = MCGrad(max_rounds=1, validation=None, rescale=None).fit(X, Y, scores=SCORES, sample_weight=1 + 9 * swedes)
+    heavy = MCGrad(max_rounds=1, validation=None, rescale=None).fit(
+        X, Y, scores=SCORES, sample_weight=1 + 9 * swedes
+    )
     plain = MCGrad(max_rounds=1, validation=None, rescale=None).fit(X, Y, scores=SCORES)
     gap = [abs((m.calibrate(X, SCORES) - Y)[swedes].mean()) for m in (heavy, plain)]
     assert gap[0] < gap[1]
@@ -198,7 +202,9 @@ def test_a_monotone_score_never_turns_two_equal_rows_around() -> None:
 
 def test_history_tells_every_round_and_makes_a_table(fitted: MCGrad) -> None:
     history = pd.DataFrame(fitted.history_)
-    assert history.number.tolist() == list(range(fitted.n_rounds_ + 2))  # the base, the rounds, and one that gained nothing
+    assert history.number.tolist() == list(
+        range(fitted.n_rounds_ + 2)
+    )  # the base, the rounds, and one that gained nothing
     assert history.validation_loss.idxmin() == fitted.n_rounds_
     assert (history.seconds[1:] > 0).all()
     assert (history.phi[1:] > 2 * history.logit_change[1:]).all()
@@ -230,7 +236,12 @@ def test_a_copy_a_pickle_and_a_file_give_the_same_bits(fitted: MCGrad, tmp_path:
     expected = fitted.calibrate(X, SCORES)
     fitted.save(tmp_path / "m.trueup")
     loaded = MCGrad.load(tmp_path / "m.trueup")
-    for other in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted)), loaded, trueup.load(tmp_path / "m.trueup")):
+    for other in (
+        copy.deepcopy(fitted),
+        pickle.loads(pickle.dumps(fitted)),
+        loaded,
+        trueup.load(tmp_path / "m.trueup"),
+    ):
         np.testing.assert_array_equal(other.calibrate(X, SCORES), expected)
     assert loaded.get_params() == fitted.get_params()
     assert loaded.history_ == fitted.history_
@@ -259,7 +270,8 @@ def test_it_works_in_a_pipeline_and_in_cross_validation() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_rounds": -1}, {"max_rounds": 1.5}, {"patience": -1}, {"rescale": "sometimes"}, {"min_sum_hessian_in_leaf": -1.0},
+    [{"max_rounds": -1}, {"max_rounds": 1.5}, {"patience": -1}, {"rescale": "sometimes"},
+    {"min_sum_hessian_in_leaf": -1.0},
      {"validation": "folds"}, {"categorical_features": "country"}, {"features": "country"}, {"n_jobs": 0}],
 )  # fmt: skip
 def test_an_option_that_makes_no_sense_is_named_in_the_error(wrong: dict[str, Any]) -> None:

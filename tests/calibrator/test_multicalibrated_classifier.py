@@ -27,7 +27,9 @@ N = 6000
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N), "c": RNG.choice(["u", "v", "w"], N)})
 Y = np.where(RNG.random(N) < 1 / (1 + np.exp(-(X.a + X.b + np.where(X.c == "u", 1.5, -0.5)))), "yes", "no")
-LINEAR = make_pipeline(make_column_transformer((StandardScaler(), ["a", "b"])), LogisticRegression())  # knows nothing of c
+LINEAR = make_pipeline(
+    make_column_transformer((StandardScaler(), ["a", "b"])), LogisticRegression()
+)  # knows nothing of c
 HALF = N // 2
 
 
@@ -62,7 +64,8 @@ def test_a_frozen_model_is_used_as_it_is() -> None:
     assert model.estimator_.estimator is base
     direct = MCGrad().fit(X[["a", "b"]][HALF:], Y[HALF:], scores=base.predict_proba(X[["a", "b"]][HALF:]))
     np.testing.assert_array_equal(
-        model.predict_proba(X[["a", "b"]])[:, 1], direct.calibrate(X[["a", "b"]], base.predict_proba(X[["a", "b"]]))
+        model.predict_proba(X[["a", "b"]])[:, 1],
+        direct.calibrate(X[["a", "b"]], base.predict_proba(X[["a", "b"]])),
     )
 
 
@@ -102,7 +105,9 @@ def test_metadata_is_routed_where_that_is_enabled() -> None:
     with config_context(enable_metadata_routing=True):
         base = GaussianNB().set_fit_request(sample_weight=True)
         model = MulticalibratedClassifier(base, cv=2).fit(numbers, Y, sample_weight=weights)
-    np.testing.assert_allclose(model.estimator_.theta_, GaussianNB().fit(numbers, Y, sample_weight=weights).theta_)
+    np.testing.assert_allclose(
+        model.estimator_.theta_, GaussianNB().fit(numbers, Y, sample_weight=weights).theta_
+    )
     with pytest.raises(ParameterError, match="metadata routing"):
         MulticalibratedClassifier(GaussianNB()).fit(numbers, Y, groups=weights)
 

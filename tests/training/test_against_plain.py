@@ -1,6 +1,7 @@
 """The fit agrees with an implementation that is written to be read.
 
-The plain one makes a new `lightgbm.Dataset` in every round, and asks every round's booster again for every prediction.
+The plain one makes a new `lightgbm.Dataset` in every round, and asks every round's booster again for every
+prediction.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ class Plain:
     def grow(self, rounds: list[tuple[lgb.Booster, float]], rows: np.ndarray) -> lgb.Booster:
         F = self.predict(rounds, rows)
         data = lgb.Dataset(
-            np.column_stack([self.shape.matrix[rows], F]), self.shape.y[rows], weight=self.weights(rows), init_score=F,
-            categorical_feature=self.shape.categorical,
+            np.column_stack([self.shape.matrix[rows], F]), self.shape.y[rows], weight=self.weights(rows),
+            init_score=F, categorical_feature=self.shape.categorical,
         )  # fmt: skip
         return lgb.train(self.params, data, PAPER_DEFAULTS["n_estimators"])
 
@@ -131,8 +132,8 @@ class Plain:
         everything = np.arange(N_ROWS)
         for honest_theta in thetas:
             booster = self.grow(final, everything)
-            by_rescale = {"honest": lambda: honest_theta, "train": lambda: self.theta([(final, booster, everything)])}  # noqa: B023
-            final.append((booster, by_rescale.get(self.rescale, lambda: 1.0)()))
+            theta = {"honest": honest_theta, None: 1.0}.get(self.rescale)
+            final.append((booster, self.theta([(final, booster, everything)]) if theta is None else theta))
         return final
 
 
@@ -158,10 +159,12 @@ def test_rounds_trees_and_scores_are_those_of_the_plain_fit(name: str, rescale: 
     np.testing.assert_allclose(model.calibrate(shape.X, shape.scores), scores, rtol=0, atol=1e-9)
 
 
-def test_adding_the_logit_to_ready_bins_grows_the_trees_of_a_new_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adding_the_logit_to_ready_bins_grows_the_trees_of_a_new_dataset(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shape = make("categories of high cardinality")
     fast = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
-    monkeypatch.setattr("trueup.training._lightgbm._add_columns", None)
+    monkeypatch.setattr("trueup.training._lightgbm.ADDS_COLUMNS", False)
     slow = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
     assert fast.n_rounds_ == slow.n_rounds_ >= 1
     for a, b in zip(fast.model_.rounds, slow.model_.rounds, strict=True):

@@ -71,7 +71,14 @@ def data(base: float = 0.0) -> TrainingData:
 
 
 def plan(**changes: object) -> FitPlan:
-    defaults = {"splits": [(ROWS, ROWS)], "refit_rows": ROWS, "max_rounds": 10, "patience": 0, "rescale": None, "n_threads": 1}
+    defaults = {
+        "splits": [(ROWS, ROWS)],
+        "refit_rows": ROWS,
+        "max_rounds": 10,
+        "patience": 0,
+        "rescale": None,
+        "n_threads": 1,
+    }
     return FitPlan(**{**defaults, **changes})  # type: ignore[arg-type]
 
 
@@ -128,8 +135,9 @@ def test_folds_are_followed_by_a_fit_on_all_rows() -> None:
 
 
 def test_the_loss_of_a_round_is_the_mean_over_folds() -> None:
-    # Fold 1 validates on a positive, fold 2 on the negative and two positives: at logit 0 every loss is ln 2, so the mean over
-    # folds is too; at logit 0.25 it is (l(0.25) + (2 l(0.25) + l(-0.25)) / 3) / 2 with l(x) = ln(1 + e^-x).
+    # Fold 1 validates on a positive, fold 2 on the negative and two positives: at logit 0 every loss is ln 2,
+    # so the mean over folds is too; at logit 0.25 it is (l(0.25) + (2 l(0.25) + l(-0.25)) / 3) / 2 with l(x)
+    # = ln(1 + e^-x).
     folds = [(np.array([1, 2, 3]), np.array([0])), (np.array([0, 3]), np.array([1, 2, 3]))]
     outcome = fit_rounds(data(), ScriptedGrower([0.25, 0.0]), plan(splits=folds), Notes())
     positive, negative = np.log1p(np.exp(-0.25)), np.log1p(np.exp(0.25))
@@ -138,7 +146,8 @@ def test_the_loss_of_a_round_is_the_mean_over_folds() -> None:
 
 
 def test_honest_theta_comes_from_the_rows_that_did_not_grow() -> None:
-    # Train on rows 0, 1, 2 and validate on 1, 2, 3: at logit 1 the validation rows have 2 of 3 positive, so theta = ln 2.
+    # Train on rows 0, 1, 2 and validate on 1, 2, 3: at logit 1 the validation rows have 2 of 3 positive, so
+    # theta = ln 2.
     split = [(np.array([0, 1, 2]), np.array([1, 2, 3]))]
     honest = fit_rounds(data(), ScriptedGrower([1.0]), plan(splits=split, rescale="honest", max_rounds=1), Notes())
     assert honest.rounds[0].theta == pytest.approx(np.log(2))
@@ -149,7 +158,8 @@ def test_honest_theta_comes_from_the_rows_that_did_not_grow() -> None:
 
 def test_history_holds_the_convergence_quantities_of_the_paper() -> None:
     record = fit_rounds(data(), ScriptedGrower([0.5, 9.0]), plan(), Notes()).history[1]
-    # |F1 - F0| = 1/2 everywhere: phi = 2/2 + 1/4/8 = 33/32; f0 = 1/2, so C² = 4 and the bound is 2/sqrt(3) 2 sqrt(33/32).
+    # |F1 - F0| = 1/2 everywhere: phi = 2/2 + 1/4/8 = 33/32; f0 = 1/2, so C² = 4 and the bound is 2/sqrt(3) 2
+    # sqrt(33/32).
     assert record.logit_change == pytest.approx(0.5)
     assert record.phi == pytest.approx(33 / 32)
     assert record.alpha_bound == pytest.approx(4 / np.sqrt(3) * np.sqrt(33 / 32))

@@ -25,8 +25,8 @@ Floats = npt.NDArray[np.float64]
 class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities are true in every segment.
 
-    The classifier is fitted on folds, so that each row gets a score from a model that has not seen it; the calibrator learns
-    from those scores; then the classifier is fitted on all rows. A classifier in a
+    The classifier is fitted on folds, so that each row gets a score from a model that has not seen it; the
+    calibrator learns from those scores; then the classifier is fitted on all rows. A classifier in a
     `FrozenEstimator <sklearn.frozen.FrozenEstimator>` is used as it is: fit on rows that it has not seen.
 
     Parameters
@@ -98,7 +98,9 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             X = np.asarray(X)  # folds are taken by index
         labels = read_labels(y, read_table(X).n_rows)
         if labels.soft:
-            raise LabelError("A classifier can't learn from probabilities. Pass classes, or calibrate its scores with MCGrad.")
+            raise LabelError(
+                "A classifier can't learn from probabilities. Pass classes, or calibrate scores with MCGrad."
+            )
         y = np.array(labels.classes)[labels.values.astype(np.intp)]
         routed = self._estimator_params(sample_weight, fit_params)
         if isinstance(self.estimator, FrozenEstimator):
@@ -163,7 +165,8 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         scores = np.full(len(y), np.nan)
         for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
             fold_params = {
-                name: _safe_indexing(value, train) if _is_one_a_row(value, len(y)) else value for name, value in params.items()
+                name: _safe_indexing(value, train) if _is_one_a_row(value, len(y)) else value
+                for name, value in params.items()
             }
             fold = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **fold_params)
             scores[test] = _positive_scores(fold, _safe_indexing(X, test))
@@ -180,7 +183,9 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
             return dict(process_routing(self, "fit", **weights, **fit_params).estimator.fit)
         if fit_params:
-            raise ParameterError(f"fit got {sorted(fit_params)}: enable scikit-learn's metadata routing to pass them on.")
+            raise ParameterError(
+                f"fit got {sorted(fit_params)}: enable scikit-learn's metadata routing to pass them on."
+            )
         if sample_weight is None or not has_fit_parameter(self.estimator, "sample_weight"):
             return {}
         return {"sample_weight": np.asarray(sample_weight)}
@@ -204,8 +209,8 @@ def _positive_scores(estimator: Any, X: Any) -> Floats:
         probabilities = np.asarray(estimator.predict_proba(X))
         if probabilities.ndim != 2 or probabilities.shape[1] != 2:
             raise LabelError(
-                f"The classifier's predict_proba has shape {probabilities.shape}; two columns are needed. Was it fitted on two "
-                "classes?"
+                f"The classifier's predict_proba has shape {probabilities.shape}; two columns are needed. Was it "
+                "fitted on two classes?"
             )
         return np.ascontiguousarray(probabilities[:, 1], dtype=np.float64)
     if hasattr(estimator, "decision_function"):

@@ -100,7 +100,7 @@ def fit_model(
         monotone_score=options.monotone_score,
         seed=seeds[1],
     )
-    outcome = _fit(data, n_fit, watched is not None, parameters, options, seeds[0])
+    outcome = _fit(data, n_fit, parameters, options, seeds[0])
     summary = TrainingSummary(
         n_rows=n_fit,
         positive_rate=float(np.average(rows.labels, weights=rows.weights)),
@@ -123,7 +123,12 @@ class _Rows:
 
     @classmethod
     def read(
-        cls, encoder: FeatureEncoder, table: CalibrationTable, labels: Labels, scores: Floats, sample_weight: Any
+        cls,
+        encoder: FeatureEncoder,
+        table: CalibrationTable,
+        labels: Labels,
+        scores: Floats,
+        sample_weight: Any,
     ) -> _Rows:
         weights = read_weights(sample_weight, table.n_rows)
         matrix = encoder.encode(table)
@@ -136,7 +141,9 @@ class _Rows:
         """The rows to fit on, followed by the rows to validate on."""
         matrix, labels, scores, weights = self.matrix, self.labels, self.scores, self.weights
         if not soft and labels.min() == labels.max():
-            raise LabelError("y holds one class only among the rows with a positive weight. There is nothing to calibrate.")
+            raise LabelError(
+                "y holds one class only among the rows with a positive weight. There is nothing to calibrate."
+            )
         if watched is not None:
             matrix = np.asfortranarray(np.concatenate([matrix, watched.matrix]))
             labels = np.concatenate([labels, watched.labels])
@@ -189,13 +196,12 @@ def _eval_rows(
     return _Rows.read(encoder, table, read_labels(y, table.n_rows, like=labels), base, weights)
 
 
-def _fit(
-    data: TrainingData, n_fit: int, has_eval_set: bool, parameters: GrowthParameters, options: FitOptions, seed: int
-) -> FitOutcome:
+def _fit(data: TrainingData, n_fit: int, parameters: GrowthParameters, options: FitOptions, seed: int) -> FitOutcome:
+    """Fit on the first `n_fit` rows; the others, if there are any, decide the number of rounds."""
     fit_rows = np.arange(n_fit)
     rescale = options.rescale
     splits: Any = []
-    if has_eval_set:
+    if n_fit < data.n_rows:
         splits = [(fit_rows, np.arange(n_fit, data.n_rows))]
     elif options.validation is not None:
         splits = make_splits(options.validation, data.labels, soft=data.soft, seed=seed)
@@ -203,8 +209,8 @@ def _fit(
         rescale = "train"
         if options.max_rounds:
             warnings.warn(
-                'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: theta is '
-                'fitted on the training rows, as with rescale="train".',
+                'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: '
+                'theta is fitted on the training rows, as with rescale="train".',
                 RescaleWarning,
                 stacklevel=5,
             )
@@ -235,15 +241,15 @@ def _too_few(data: TrainingData, splits: Any, parameters: GrowthParameters) -> s
     smallest = min((train for train, _ in splits), key=len)
     if len(smallest) < parameters.min_rows:
         return (
-            f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there are "
-            f"{len(smallest):,}"
+            f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there "
+            f"are {len(smallest):,}"
         )
     hessian = data.hessian(smallest)
     if hessian < parameters.min_hessian:
         hint = " (multiply the weights so that their mean is 1)" if data.weights is not None else ""
         return (
-            f"a split needs a sum of w·p·(1−p) of {parameters.min_hessian:g} (min_sum_hessian_in_leaf on each side), and "
-            f"the training rows have {hessian:.3g}{hint}"
+            f"a split needs a sum of w·p·(1−p) of {parameters.min_hessian:g} (min_sum_hessian_in_leaf on each "
+            f"side), and the training rows have {hessian:.3g}{hint}"
         )
     return ""
 

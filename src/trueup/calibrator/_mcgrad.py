@@ -24,28 +24,30 @@ Floats = npt.NDArray[np.float64]
 class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilities that are true in every segment, without a list of segments.
 
-    MCGrad takes the scores of any classifier and the features of its rows. In each round it grows a few small trees on the
-    features and the current score, adds them to the score's logit, and rescales the sum; it stops when rows that did not grow
-    the trees gain no more. Where the scores are right already, no round is kept and they are given back as they are.
+    MCGrad takes the scores of any classifier and the features of its rows. In each round it grows a few small
+    trees on the features and the current score, adds them to the score's logit, and rescales the sum; it
+    stops when rows that did not grow the trees gain no more. Where the scores are right already, no round is
+    kept and they are given back as they are.
 
     Parameters
     ----------
     features : list of str, optional
         The columns that segments are made of. All by default.
     categorical_features : "from_dtype" or list of str or int
-        Columns to treat as categorical besides those whose type says so (strings, categoricals, enums, booleans).
+        Columns to treat as categorical besides those whose type says so (strings, categoricals, enums,
+        booleans).
     score_column : str, optional
         The column of `X` that holds the base scores; then `scores` needs not be passed.
     max_rounds : int
         The most rounds to fit.
     validation : "auto", float, int, splitter or None
-        Rows that decide the number of rounds: a hold-out's fraction, a number of folds, anything that scikit-learn takes as
-        ``cv``, or None to fit exactly `max_rounds`.
+        Rows that decide the number of rounds: a hold-out's fraction, a number of folds, anything that
+        scikit-learn takes as ``cv``, or None to fit exactly `max_rounds`.
     patience : int
         How many rounds without a gain to go on before stopping.
     rescale : "honest", "train" or None
-        Where the factor of each round is fitted: on rows that did not grow its trees; on those that did, as in the paper; or
-        nowhere.
+        Where the factor of each round is fitted: on rows that did not grow its trees; on those that did, as
+        in the paper; or nowhere.
     monotone_score : bool
         Whether a higher base score must give a higher probability to otherwise equal rows.
     min_sum_hessian_in_leaf : float
@@ -53,7 +55,8 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     lightgbm_params : mapping, optional
         Parameters for LightGBM over the paper's.
     n_jobs : int, optional
-        How many threads to use. All cores that the process may use by default. The model doesn't depend on it.
+        How many threads to use. All cores that the process may use by default. The model doesn't depend on
+        it.
     random_state : int, RandomState or None
         For the splits.
     verbose : int
@@ -83,9 +86,9 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    With ``F_0 = logit(score)``, round t gives ``F_t = theta_t (F_(t-1) + h_t(x, F_(t-1)))``, where ``h_t`` is a small gradient
-    boosting on the log loss that starts from ``F_(t-1)``. The algorithm is that of *MCGrad: Multicalibration at Web Scale*
-    (KDD 2026); fitting theta on rows that did not grow the trees is ours.
+    With ``F_0 = logit(score)``, round t gives ``F_t = theta_t (F_(t-1) + h_t(x, F_(t-1)))``, where ``h_t`` is
+    a small gradient boosting on the log loss that starts from ``F_(t-1)``. The algorithm is that of *MCGrad:
+    Multicalibration at Web Scale* (KDD 2026); fitting theta on rows that did not grow the trees is ours.
 
     Examples
     --------
@@ -129,7 +132,13 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, eval_set: tuple[Any, ...] | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        scores: Any = None,
+        sample_weight: Any = None,
+        eval_set: tuple[Any, ...] | None = None,
     ) -> MCGrad:
         """Learn where the scores are wrong.
 
@@ -140,13 +149,13 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like
             Labels of two classes, or probabilities in [0, 1].
         scores : array-like, optional
-            The base model's probabilities of the positive class, one a row, or the two columns of ``predict_proba``. Without
-            them, and without `score_column`, the base rate is the base model.
+            The base model's probabilities of the positive class, one a row, or the two columns of
+            ``predict_proba``. Without them, and without `score_column`, the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
         eval_set : tuple, optional
-            ``(X, y)``, ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``: rows that decide the number of rounds instead
-            of `validation`.
+            ``(X, y)``, ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``: rows that decide the number
+            of rounds instead of `validation`.
 
         Returns
         -------
@@ -232,7 +241,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         positive = self.calibrate(X, scores)
         missing = int(np.isnan(positive).sum())
         if missing:
-            raise ScoreError(f"{missing:,} of {len(positive):,} rows have no score, so they have no label. Drop those rows.")
+            raise ScoreError(f"{missing:,} of {len(positive):,} rows have no score, hence no label. Drop those rows.")
         return np.asarray(self.classes_[(positive > 0.5).astype(np.intp)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -285,7 +294,8 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        # On the few rows of a test, the base rate is all that can be said with confidence, and it is given back.
+        # On the few rows of a test, the base rate is all that can be said with confidence, and it is given
+        # back.
         tags.classifier_tags.poor_score = True
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

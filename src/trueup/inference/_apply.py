@@ -24,13 +24,15 @@ def compile_rounds(features: FeatureSpec, rounds: Sequence[FittedRound]) -> _nat
     return _compile(categorical, [fitted.trees for fitted in rounds], [fitted.theta for fitted in rounds])
 
 
-def correction(trees: Trees, categorical: npt.NDArray[np.uint8], matrix: Floats, logits: Floats, n_threads: int = 1) -> Floats:
+def correction(
+    trees: Trees, categorical: npt.NDArray[np.uint8], matrix: Floats, logits: Floats, n_threads: int = 1
+) -> Floats:
     """The sum of a round's trees for each row: h_t."""
     return _compile(categorical, [trees], [1.0]).corrections(matrix, logits, 0, n_threads)
 
 
 def apply_round(logits: Floats, correction: Floats, theta: float) -> Floats:
-    """The logits after a round: ``theta * (logits + correction)``, the formula that the kernel applies as well."""
+    """The logits after a round: ``theta * (logits + correction)``, as the kernel has it too."""
     moved = logits + correction
     moved *= theta
     return moved

@@ -63,7 +63,8 @@ class Calibrator:
         X : table
             The rows; columns are found by name.
         scores : array-like, optional
-            The base model's probabilities. Not needed if the model knows the column that holds them, or was fitted without.
+            The base model's probabilities. Not needed if the model knows the column that holds them, or was
+            fitted without.
 
         Returns
         -------
@@ -106,7 +107,8 @@ class Calibrator:
         Parameters
         ----------
         row : mapping
-            The values by column name. None and NaN are missing; a category that was not there at fit is treated as missing.
+            The values by column name. None and NaN are missing; a category that was not there at fit is
+            treated as missing.
         score : float, optional
             The base model's probability.
 
@@ -117,7 +119,7 @@ class Calibrator:
         """
         if score is None:
             score = self._score_of_row(row)
-        if not 0.0 <= score <= 1.0 and score == score:
+        if score < 0.0 or score > 1.0:  # NaN is neither
             raise ScoreError(f"score is {score!r}; pass a probability in [0, 1].")
         numbers = self._encoder.encode_row(row)
         if not self.model.rounds:
@@ -152,7 +154,8 @@ class Calibrator:
         if missing:
             first = int(np.argmax(np.isnan(base)))
             warnings.warn(
-                f"{name}: {missing:,} of {len(base):,} scores are missing (first at row {first:,}). Those rows get NaN.",
+                f"{name}: {missing:,} of {len(base):,} scores are missing (first at row {first:,}). Those rows get "
+                "NaN.",
                 MissingScoreWarning,
                 stacklevel=4,
             )

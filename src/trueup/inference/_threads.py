@@ -10,7 +10,7 @@ __all__ = ["thread_count"]
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """The number of threads for `n_jobs`: None is all cores that the process may use, -2 all but one, and so on."""
+    """The number of threads for `n_jobs`: None is all cores of the process, -2 all but one, and so on."""
     if n_jobs is None or n_jobs < 0:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return cores if n_jobs is None else max(1, cores + 1 + n_jobs)

@@ -29,18 +29,18 @@ class RoundRecord:
     number : int
         The round, counted from 1; 0 is the base model.
     train_loss, validation_loss : float
-        Mean log losses after the round on the rows that grew the trees and on those that did not; with folds, the mean over
-        folds. NaN where there are no such rows.
+        Mean log losses after the round on the rows that grew the trees and on those that did not; with folds,
+        the mean over folds. NaN where there are no such rows.
     theta : float
         The factor that the logits were rescaled by; with ``rescale="train"``, its mean over folds.
     logit_change : float
         The mean of ``|F_t - F_(t-1)|`` over the training rows.
     phi : float
-        ``2 E|F_t - F_(t-1)| + E(F_t - F_(t-1))² / 8``, phi of the predictor before the round in the convergence analysis of
-        the MCGrad paper.
+        ``2 E|F_t - F_(t-1)| + E(F_t - F_(t-1))² / 8``, phi of the predictor before the round in the
+        convergence analysis of the MCGrad paper.
     alpha_bound : float
-        The bound ``2/sqrt(3) C sqrt(phi)`` on the multicalibration error alpha of the predictor before the round, with the
-        largest C that its probabilities allow, and the trees of the round taken as converged.
+        The bound ``2/sqrt(3) C sqrt(phi)`` on the multicalibration error alpha of the predictor before the
+        round, with the largest C that its probabilities allow, and the trees of the round taken as converged.
     seconds : float
         How long the round took; NaN for a model from a file.
     """

@@ -35,7 +35,7 @@ def trees_and_gains(text: str, n_columns: int) -> tuple[Trees, npt.NDArray[np.fl
 
 
 def _one_tree(block: str) -> tuple[Trees, npt.NDArray[np.float64]]:
-    fields = dict(line.split("=", 1) for line in block.split("\n\n")[0].splitlines()[1:])
+    fields = dict(line.split("=", 1) for line in block.split("\n\n", maxsplit=1)[0].splitlines()[1:])
     if fields.get("is_linear", "0") != "0":
         raise NotImplementedError("trees with linear leaves can't be read")
     arrays: dict[str, npt.NDArray[Any]] = {

@@ -1,9 +1,8 @@
 """Growing the trees of a round with LightGBM.
 
-Binning the features is the larger part of making a `lightgbm.Dataset`, and it is the same in every round. So each set of
-rows is binned once; a round copies the bins and adds one column, the new logit. LightGBM's public method for adding
-columns warns each time that raw data are not kept, which is what we want; the library function below it does not. Where
-that function is not there, a round bins everything again and grows the same trees.
+Binning the features is the larger part of making a `lightgbm.Dataset`, and it is the same in every round. So each
+set of rows is binned once; a round copies the bins and adds one column, the new logit. Where this version of LightGBM
+can't add a column, a round bins everything again and grows the same trees.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ import numpy.typing as npt
 from trueup.model import Trees
 from trueup.training._booster_text import trees_and_gains
 from trueup.training._data import TrainingData
+from trueup.training._lightgbm_private import ADDS_COLUMNS, add_columns
 from trueup.training._parameters import GrowthParameters
 
 __all__ = ["Cancelled", "GrownRound", "LightGBMGrower", "PreparedRows", "RoundGrower"]
 
 Floats = npt.NDArray[np.float64]
-_add_columns = getattr(getattr(lgb.basic, "_LIB", None), "LGBM_DatasetAddFeaturesFrom", None)
-_check_call = getattr(lgb.basic, "_safe_call", None)
+_ROWS_A_THREAD = 20_000  # with fewer, threads spend their time waiting for each other
 
 
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 (a signal, as KeyboardInterrupt is)
     """Raised in a worker when the fit is being stopped."""
 
 
@@ -86,7 +85,8 @@ class _BinnedRows:
         self._bins: lgb.Dataset | None = None
 
     def grow(self, logits: Floats, n_threads: int) -> GrownRound:
-        parameters = {**self._grower.parameters.booster, "num_threads": n_threads}
+        threads = max(1, min(n_threads, len(logits) // _ROWS_A_THREAD))  # the trees don't depend on it
+        parameters = {**self._grower.parameters.booster, "num_threads": threads}
         booster = lgb.Booster(parameters, self._training_set(logits, parameters))
         for _ in range(self._grower.parameters.n_trees):
             if self._grower.cancel.is_set():
@@ -100,15 +100,15 @@ class _BinnedRows:
     def _training_set(self, logits: Floats, parameters: dict[str, Any]) -> lgb.Dataset:
         """The features and the logit, binned; the logit is the last column and the initial score."""
         n_features = self._grower.data.matrix.shape[1]
-        if n_features == 0 or _add_columns is None or _check_call is None:
+        if n_features == 0 or not ADDS_COLUMNS:
             matrix = np.column_stack([self._features(), logits])
             return self._dataset(matrix, parameters).set_init_score(logits)
         if self._bins is None:
             self._bins = self._dataset(self._features(), parameters).construct()
-        training_set = self._bins.subset(np.arange(len(logits))).construct()
+        all_rows: Any = range(len(logits))
+        training_set = self._bins.subset(all_rows).construct()  # a copy of the bins
         score = lgb.Dataset(logits.reshape(-1, 1), params=parameters, feature_name=["score"]).construct()
-        _check_call(_add_columns(training_set._handle, score._handle))
-        training_set.feature_name = training_set.get_feature_name()
+        add_columns(training_set, score)
         return training_set.set_init_score(logits)
 
     def _features(self) -> Floats:

@@ -99,14 +99,16 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
         return _fit_fixed(data, grower, plan, listener)
     chosen = _choose_rounds(data, grower, plan, listener)
     if chosen.reusable is not None:
-        grown, thetas = chosen.reusable[: chosen.n_rounds], chosen.thetas[: chosen.n_rounds]
-        rounds = [FittedRound(round_.trees, theta) for round_, theta in zip(grown, thetas, strict=True)]
-        return FitOutcome(tuple(rounds), chosen.history, _total_gains(grown, data))
+        kept = chosen.reusable[: chosen.n_rounds]
+        rounds = [FittedRound(grown.trees, theta) for grown, theta in zip(kept, chosen.thetas, strict=False)]
+        return FitOutcome(tuple(rounds), chosen.history, _total_gains(kept, data))
     part = _Part(data, grower, plan.refit_rows, plan.refit_rows)
     grown_all, rounds = [], []
     for number in range(1, chosen.n_rounds + 1):
         grown = part.grow(plan.n_threads)
-        theta = chosen.thetas[number - 1] if plan.rescale == "honest" else part.theta_on_train(plan.rescale, plan.n_threads)
+        theta = (
+            chosen.thetas[number - 1] if plan.rescale == "honest" else part.theta_on_train(plan.rescale, plan.n_threads)
+        )
         part.finish(theta)
         grown_all.append(grown)
         rounds.append(FittedRound(grown.trees, theta))
@@ -206,10 +208,13 @@ def _thetas(parts: Sequence[_Part], plan: FitPlan) -> list[float]:
     return [fit_theta(logits, data.labels[held_out], data.weights_of(held_out), plan.n_threads)] * len(parts)
 
 
-def _record(number: int, parts: Sequence[_Part], thetas: Sequence[float], seconds: float, n_threads: int) -> RoundRecord:
+def _record(
+    number: int, parts: Sequence[_Part], thetas: Sequence[float], seconds: float, n_threads: int
+) -> RoundRecord:
     train = [part.data.mean_loss(part.logits[part.train], part.train, n_threads) for part in parts]
     valid = [
-        part.data.mean_loss(part.logits[part.valid], part.valid, n_threads) if len(part.valid) else math.nan for part in parts
+        part.data.mean_loss(part.logits[part.valid], part.valid, n_threads) if len(part.valid) else math.nan
+        for part in parts
     ]
     change, phi, bound = np.mean([_convergence(part) for part in parts], axis=0) if number else (0.0, 0.0, 0.0)
     return RoundRecord(
@@ -236,7 +241,10 @@ def _convergence(part: _Part) -> tuple[float, float, float]:
 
 
 def _total_gains(grown: Sequence[GrownRound], data: TrainingData) -> Floats:
-    return np.sum([round_.gains for round_ in grown], axis=0) + np.zeros(data.matrix.shape[1] + 1)
+    total = np.zeros(data.matrix.shape[1] + 1)
+    for round_ in grown:
+        total += round_.gains
+    return total
 
 
 def _side_by_side(jobs: Sequence[Callable[[int], T]], plan: FitPlan) -> list[T]:

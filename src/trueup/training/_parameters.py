@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from trueup.errors import ParameterError
+from trueup.training._lightgbm_private import parameter_aliases
 
 __all__ = ["PAPER_DEFAULTS", "GrowthParameters", "growth_parameters"]
 
@@ -19,24 +21,8 @@ PAPER_DEFAULTS: dict[str, Any] = {
     "min_gain_to_split": 0.15,
 }
 
-_ALIASES: dict[str, tuple[str, ...]] = {
-    "learning_rate": ("shrinkage_rate", "eta"),
-    "max_depth": (),
-    "min_child_samples": ("min_data_in_leaf", "min_data_per_leaf", "min_data", "min_samples_leaf"),
-    "n_estimators": (
-        "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds", "nrounds",
-        "num_boost_round", "max_iter",
-    ),
-    "num_leaves": ("num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"),
-    "lambda_l2": ("reg_lambda", "lambda", "l2_regularization"),
-    "min_gain_to_split": ("min_split_gain",),
-    "min_sum_hessian_in_leaf": (
-        "min_sum_hessian_per_leaf", "min_sum_hessian", "min_hessian", "min_child_weight",
-    ),
-}  # fmt: skip
-
-# What a round is made of. Another objective, trees that are averaged or reweighted, or leaves that are linear would not be
-# MCGrad, and the model file could not hold them.
+# What a round is made of. Another objective, trees that are averaged or reweighted, or leaves that are linear
+# would not be MCGrad, and the model file could not hold them.
 _FIXED = {
     "objective": "the rounds need the log loss",
     "objective_type": "the rounds need the log loss",
@@ -101,16 +87,7 @@ def growth_parameters(
 ) -> GrowthParameters:
     """The paper's defaults under the user's parameters, and what makes the same fit give the same trees."""
     merged = {**PAPER_DEFAULTS, "min_sum_hessian_in_leaf": min_sum_hessian_in_leaf}
-    known_as = {alias: name for name, aliases in _ALIASES.items() for alias in aliases}
-    given: dict[str, Any] = {}
-    for name, value in (user or {}).items():
-        if name in _FIXED:
-            raise ParameterError(f"lightgbm_params can't set {name!r}: {_FIXED[name]}.")
-        proper = known_as.get(name, name)
-        if proper in given:
-            raise ParameterError(f"lightgbm_params sets {proper!r} twice, under two of its names.")
-        given[proper] = value
-    merged.update(given)
+    merged.update(_by_our_names(user or {}, merged))
     n_trees = merged.pop("n_estimators")
     if not isinstance(n_trees, int) or n_trees < 1:
         raise ParameterError(f"lightgbm_params: n_estimators must be a whole number of at least 1, got {n_trees!r}.")
@@ -124,3 +101,25 @@ def growth_parameters(
     if monotone_score:
         merged["monotone_constraints"] = [0] * n_features + [1]
     return GrowthParameters(n_trees, merged)
+
+
+def _by_our_names(user: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's parameters, where LightGBM has several names for one under that which our defaults have."""
+    name_of: dict[str, str] = {}
+    for proper, others in parameter_aliases().items():
+        family = {proper, *others}
+        chosen = next((name for name in ours if name in family), proper)
+        name_of.update(dict.fromkeys(family, chosen))
+    given: dict[str, Any] = {}
+    for name, value in user.items():
+        if name in _FIXED:
+            raise ParameterError(f"lightgbm_params can't set {name!r}: {_FIXED[name]}.")
+        if name_of and name not in name_of:
+            nearest = difflib.get_close_matches(name, name_of, n=1)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            raise ParameterError(f"lightgbm_params: LightGBM has no parameter {name!r}.{hint}")
+        proper = name_of.get(name, name)
+        if proper in given:
+            raise ParameterError(f"lightgbm_params sets {proper!r} twice, under two of its names.")
+        given[proper] = value
+    return given

@@ -35,7 +35,12 @@ def shown_progress(verbose: int, max_rounds: int) -> Iterator[Listener]:
     if not console.is_terminal:
         yield Silence()
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         yield _Bar(progress, max_rounds)
 
@@ -57,5 +62,8 @@ class _Bar:
 
     def refit_round_finished(self, number: int, n_rounds: int) -> None:
         self._progress.update(
-            self._task, description=f"fitting on all rows: round {number} of {n_rounds}", completed=number, total=n_rounds
+            self._task,
+            description=f"fitting on all rows: round {number} of {n_rounds}",
+            completed=number,
+            total=n_rounds,
         )

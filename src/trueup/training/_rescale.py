@@ -22,8 +22,8 @@ Floats = npt.NDArray[np.float64]
 def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_threads: int = 1) -> float:
     """The theta in [0, 10] with the least weighted log loss of ``theta * logits``.
 
-    The loss is convex in theta, so its derivative has one zero: Newton's steps, and a bisection wherever a step would leave
-    the interval that is known to hold the zero or gains too little.
+    The loss is convex in theta, so its derivative has one zero: Newton's steps, and a bisection wherever a
+    step would leave the interval that is known to hold the zero or gains too little.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_t
 
     Examples
     --------
-    Half of the rows that got a logit of 2 ln 3 have the label 1 three times out of four, so it should have been ln 3:
+    Half of the rows that got a logit of 2 ln 3 have the label 1 three times out of four, so it should have
+    been ln 3:
 
     >>> import numpy as np
     >>> round(fit_theta(np.full(4, 2 * np.log(3)), np.array([1.0, 1.0, 1.0, 0.0])), 6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 AUTO_FOLDS = 5
 AUTO_FOLDS_MAX_ROWS = 500_000
 AUTO_HOLDOUT = 0.2
+_VALIDATION = 'validation must be "auto", a fraction, a number of folds, a splitter or None'
 
 
 def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool, seed: int) -> list[Split] | str:
@@ -43,19 +43,19 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
     n_rows = len(labels)
     if isinstance(validation, str):
         if validation != "auto":
-            raise ParameterError(
-                f'validation must be "auto", a fraction, a number of folds, a splitter or None, got {validation!r}.'
-            )
+            raise ParameterError(f"{_VALIDATION}, got {validation!r}.")
         validation = AUTO_FOLDS if n_rows <= AUTO_FOLDS_MAX_ROWS else AUTO_HOLDOUT
     rarest = n_rows if soft else int(min((labels == 1).sum(), (labels == 0).sum()))
-    if isinstance(validation, numbers.Integral) and not isinstance(validation, bool):
+    if isinstance(validation, (int, np.integer)) and not isinstance(validation, bool):
         if validation < 2:
-            raise ParameterError(f"validation={validation}: there must be at least 2 folds. A fraction makes a hold-out.")
+            raise ParameterError(
+                f"validation={validation}: there must be at least 2 folds. A fraction makes a hold-out."
+            )
         if rarest < validation:
-            return f"{validation} folds need at least {validation} rows of each class, and one class has {rarest}"
+            return f"{validation} folds need {validation} rows of each class, and one class has {rarest}"
         kind = KFold if soft else StratifiedKFold
         splitter = kind(int(validation), shuffle=True, random_state=seed)
-    elif isinstance(validation, numbers.Real) and not isinstance(validation, bool):
+    elif isinstance(validation, (float, np.floating)):
         if not 0 < validation < 1:
             raise ParameterError(f"validation={validation}: a hold-out's fraction must be between 0 and 1.")
         held = round(n_rows * float(validation))
@@ -78,6 +78,4 @@ def _user_splitter(validation: Any, check_cv: Any) -> Any:
     try:
         return check_cv(validation)
     except (ValueError, TypeError) as error:
-        raise ParameterError(
-            f'validation must be "auto", a fraction, a number of folds, a splitter or None, got {validation!r}.'
-        ) from error
+        raise ParameterError(f"{_VALIDATION}, got {validation!r}.") from error
