@@ -45,12 +45,8 @@ def test_the_column_of_scores_is_the_one_of_the_fit_unless_another_is_named(run,
     pq.write_table(doubled, tmp_path / "t.parquet")
     run("apply", tmp_path / "t.parquet", "-m", shared.model, "-o", tmp_path / "a.parquet")
     run("apply", tmp_path / "t.parquet", "-m", shared.model, "--score=p2", "-o", tmp_path / "b.parquet")
-    np.testing.assert_array_equal(
-        pq.read_table(tmp_path / "a.parquet")["calibrated"].to_numpy(), shared.expected
-    )
-    assert (
-        pq.read_table(tmp_path / "b.parquet")["calibrated"].to_numpy().mean() > shared.expected.mean() + 0.1
-    )
+    np.testing.assert_array_equal(pq.read_table(tmp_path / "a.parquet")["calibrated"].to_numpy(), shared.expected)
+    assert pq.read_table(tmp_path / "b.parquet")["calibrated"].to_numpy().mean() > shared.expected.mean() + 0.1
 
 
 def test_a_column_is_not_replaced_unless_asked(run, shared, tmp_path):
@@ -87,9 +83,7 @@ def test_no_rows_are_fine(run, shared, tmp_path):
 def test_a_table_can_replace_itself(run, shared, tmp_path):
     pq.write_table(shared.scored, tmp_path / "t.parquet")
     assert run("apply", tmp_path / "t.parquet", "-m", shared.model, "-o", tmp_path / "t.parquet").code == 0
-    np.testing.assert_array_equal(
-        pq.read_table(tmp_path / "t.parquet")["calibrated"].to_numpy(), shared.expected
-    )
+    np.testing.assert_array_equal(pq.read_table(tmp_path / "t.parquet")["calibrated"].to_numpy(), shared.expected)
 
 
 def test_a_model_of_the_base_rate_takes_no_scores(run, shared, tmp_path):

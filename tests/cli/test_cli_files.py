@@ -109,9 +109,7 @@ def test_a_place_that_cannot_be_written_is_found_out_early(tmp_path):
     check_output(str(tmp_path / "file"))
 
 
-@pytest.fixture(
-    params=[OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"]
-)
+@pytest.fixture(params=[OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"])
 def failing_writes(request, monkeypatch):
     """Make every write fail half way; gives what the program should say, and its exit code."""
 

@@ -28,16 +28,12 @@ def test_the_model_is_the_one_that_python_fits(run, quick, shared, tmp_path):
         lightgbm_params={"n_estimators": 15, "min_child_samples": 20},
         n_jobs=1,
     ).fit(X, shared.scored["y"])
-    np.testing.assert_array_equal(
-        trueup.load(tmp_path / "m.trueup").calibrate(X), estimator.calibrate(X), strict=True
-    )
+    np.testing.assert_array_equal(trueup.load(tmp_path / "m.trueup").calibrate(X), estimator.calibrate(X), strict=True)
 
 
 def test_json_is_one_object_with_the_losses_and_the_features(run, quick, shared, tmp_path):
     path = tmp_path / "m.trueup"
-    found = run(
-        "fit", shared.table, "--label=y", "--score=p", "--weight=w", "--json", "-o", path, *quick
-    ).json
+    found = run("fit", shared.table, "--label=y", "--score=p", "--weight=w", "--json", "-o", path, *quick).json
     assert found["model"] == str(path)
     assert found["rounds"] == len(found["thetas"]) == 2
     assert found["loss"]["rows"] == "validation"
@@ -92,9 +88,7 @@ def test_labels_are_two_classes_of_any_type(run, quick, shared, tmp_path, labels
     y = scored["y"].to_numpy()
     scored = scored.set_column(scored.column_names.index("y"), "y", labels(y))
     pq.write_table(scored, tmp_path / "t.parquet")
-    outcome = run(
-        "fit", tmp_path / "t.parquet", "--label=y", "--score=p", "-o", tmp_path / "m.trueup", *quick
-    )
+    outcome = run("fit", tmp_path / "t.parquet", "--label=y", "--score=p", "-o", tmp_path / "m.trueup", *quick)
     assert outcome.code == 0
     is_named = scored.schema.field("y").type == pa.string()  # it goes without saying for the others
     assert ("Positive class  'yes'" in outcome.out) == is_named
@@ -103,9 +97,7 @@ def test_labels_are_two_classes_of_any_type(run, quick, shared, tmp_path, labels
 def test_the_index_of_a_pandas_frame_is_no_feature_and_that_is_said(run, quick, shared, tmp_path):
     frame = shared.scored.to_pandas().query("hour > 3")  # the index has gaps now, so it is stored
     frame.to_parquet(tmp_path / "t.parquet")
-    outcome = run(
-        "fit", tmp_path / "t.parquet", "--label=y", "--score=p", "--json", "-o", tmp_path / "m", *quick
-    )
+    outcome = run("fit", tmp_path / "t.parquet", "--label=y", "--score=p", "--json", "-o", tmp_path / "m", *quick)
     assert outcome.err.startswith("warning: Column '__index_level_0__' is the index")
     assert "__index_level_0__" not in {feature["name"] for feature in outcome.json["features"]}
 

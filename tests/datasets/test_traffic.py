@@ -120,13 +120,9 @@ def test_a_missing_number_is_a_null_and_never_nan(traffic: Traffic) -> None:
         assert not pc.any(pc.is_nan(traffic.X[name])).as_py()
 
 
-@pytest.mark.parametrize(
-    ("column", "n_values", "rare"), [("country", 25, 0.001), ("app_version", 200, 0.0002)]
-)
+@pytest.mark.parametrize(("column", "n_values", "rare"), [("country", 25, 0.001), ("app_version", 200, 0.0002)])
 def test_some_categories_are_rare(column: str, n_values: int, rare: float, much_traffic: Traffic) -> None:
-    counts = np.array(
-        [count["counts"].as_py() for count in pc.value_counts(much_traffic.X[column].combine_chunks())]
-    )
+    counts = np.array([count["counts"].as_py() for count in pc.value_counts(much_traffic.X[column].combine_chunks())])
     assert len(counts) == n_values
     assert counts.min() / len(much_traffic.y) < rare
     assert counts.max() / len(much_traffic.y) > 0.1

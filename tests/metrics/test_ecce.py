@@ -15,21 +15,14 @@ from trueup.metrics import ecce, ecce_pvalue, ecce_sigma, ecce_standard_error
 
 # Few distinct scores, so that ties are the rule.
 SCORES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5000001, 0.9, 1.0])
-HARD_ROWS = st.lists(
-    st.tuples(st.sampled_from([0.0, 1.0]), SCORES, st.integers(1, 4)), min_size=1, max_size=40
-)
-SOFT_ROWS = st.lists(
-    st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 100)), min_size=1, max_size=30
-)
+HARD_ROWS = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), SCORES, st.integers(1, 4)), min_size=1, max_size=40)
+SOFT_ROWS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 100)), min_size=1, max_size=30)
 
 
 def ecce_over_all_intervals(y: NDArray[np.float64], p: NDArray[np.float64], w: NDArray[np.float64]) -> float:
     """Take the definition word for word: the largest error of any closed interval of scores, O(n²)."""
     return max(
-        abs(float(np.sum(w * (y - p), where=(p >= low) & (p <= high))))
-        for low in p
-        for high in p
-        if low <= high
+        abs(float(np.sum(w * (y - p), where=(p >= low) & (p <= high)))) for low in p for high in p if low <= high
     ) / float(w.sum())
 
 
@@ -95,9 +88,7 @@ def test_no_rows_are_an_error(metric: Callable[..., float]) -> None:
 
 
 @given(HARD_ROWS, st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_change_a_bit(
-    rows: list[tuple[float, float, int]], random: Random
-) -> None:
+def test_the_order_of_rows_does_not_change_a_bit(rows: list[tuple[float, float, int]], random: Random) -> None:
     shuffled = rows.copy()
     random.shuffle(shuffled)
     y, p, w = zip(*rows, strict=True)

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from trueup.metrics import ecce_pvalue, ecce_sigma
 from trueup.metrics._ecce import brownian_range_survival
 
-PI = Decimal(
-    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
-)
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
 
 
 def survival_to_many_digits(x: float) -> float:
@@ -43,9 +41,7 @@ def test_both_series_meet() -> None:
     assert below == pytest.approx(above, rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("x", "expected"), [(0.0, 1.0), (1e-300, 1.0), (0.2, 1.0), (100.0, 0.0), (math.inf, 0.0)]
-)
+@pytest.mark.parametrize(("x", "expected"), [(0.0, 1.0), (1e-300, 1.0), (0.2, 1.0), (100.0, 0.0), (math.inf, 0.0)])
 def test_survival_at_the_far_ends(x: float, expected: float) -> None:
     assert brownian_range_survival(x) == expected
 
@@ -74,9 +70,7 @@ def test_survival_agrees_with_simulated_walks() -> None:
     # on average, 0.037 here. Shifted by that, 4,000 walks give each frequency to ±0.008 (one sigma at most).
     rng = np.random.default_rng(7)
     walks = np.cumsum(rng.normal(scale=1000**-0.5, size=(4_000, 1_000)), axis=1)
-    ranges = (
-        np.maximum(walks.max(axis=1), 0) - np.minimum(walks.min(axis=1), 0) + 2 * 0.5826 / math.sqrt(1000)
-    )
+    ranges = np.maximum(walks.max(axis=1), 0) - np.minimum(walks.min(axis=1), 0) + 2 * 0.5826 / math.sqrt(1000)
     for x in [0.9, 1.2, 1.5, 2.0, 2.5, 3.0]:
         assert np.mean(ranges > x) == pytest.approx(brownian_range_survival(x), abs=0.025)
 

@@ -126,8 +126,6 @@ def test_every_metric_is_listed() -> None:
 
 
 def test_importing_metrics_does_not_import_scikit_learn() -> None:
-    code = (
-        "import sys, trueup.metrics; print([m for m in ('sklearn', 'scipy', 'pandas') if m in sys.modules])"
-    )
+    code = "import sys, trueup.metrics; print([m for m in ('sklearn', 'scipy', 'pandas') if m in sys.modules])"
     output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert output.strip() == "[]"

@@ -25,9 +25,7 @@ def test_missing_scores_are_counted() -> None:
 
 
 def test_labels_out_of_range_are_counted() -> None:
-    with pytest.raises(
-        LabelError, match=re.escape("y_true: 1 of 3 labels are outside [0, 1] (first at row 2: 2)")
-    ):
+    with pytest.raises(LabelError, match=re.escape("y_true: 1 of 3 labels are outside [0, 1] (first at row 2: 2)")):
         brier_score([0, 1, 2], [0.5, 0.5, 0.5])
 
 

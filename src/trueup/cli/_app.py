@@ -20,9 +20,7 @@ __all__ = ["app"]
 
 Work = Callable[[], None]
 
-_EXIT_CODES = (
-    "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS.items()) + "."
-)
+_EXIT_CODES = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS.items()) + "."
 
 app = typer.Typer(
     help="Make a classifier's probabilities true in every segment of its traffic, without listing segments.",
@@ -83,9 +81,7 @@ def _fit(
     ],
     *,
     label: Annotated[str, typer.Option("--label", help="The column of labels: two classes of any type.")],
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="The model file to write, e.g. model.trueup.")
-    ],
+    output: Annotated[str, typer.Option("--output", "-o", help="The model file to write, e.g. model.trueup.")],
     score: Annotated[
         str | None,
         typer.Option(
@@ -105,9 +101,7 @@ def _fit(
             help="Features of numbers that are categories, as a,b; strings and booleans are anyway.",
         ),
     ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option("--drop", help="Columns that are no features, as a,b.")
-    ] = None,
+    drop: Annotated[list[str] | None, typer.Option("--drop", help="Columns that are no features, as a,b.")] = None,
     max_rounds: Annotated[int, typer.Option(min=0, help="The most rounds to fit.")] = 100,
     validation: Annotated[
         str,
@@ -120,15 +114,12 @@ def _fit(
     rescale: Annotated[
         Rescale,
         typer.Option(
-            help="Where a round's factor is fitted: on rows that did not grow its trees, on those that did, "
-            "or nowhere."
+            help="Where a round's factor is fitted: on rows that did not grow its trees, on those that did, or nowhere."
         ),
     ] = Rescale.HONEST,
     monotone_score: Annotated[
         bool,
-        typer.Option(
-            "--monotone-score", help="A higher score gives otherwise equal rows no lower probability."
-        ),
+        typer.Option("--monotone-score", help="A higher score gives otherwise equal rows no lower probability."),
     ] = False,
     min_sum_hessian: Annotated[
         float, typer.Option(min=0.0, help="Evidence, the sum of w·p·(1−p), that a leaf must hold.")
@@ -178,9 +169,7 @@ def _fit(
 def _apply(
     table: Annotated[
         str,
-        typer.Argument(
-            help="Rows to score: .parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."
-        ),
+        typer.Argument(help="Rows to score: .parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."),
     ],
     *,
     model: Annotated[str, typer.Option("--model", "-m", help="The model file.")],
@@ -225,9 +214,7 @@ def _demo(
         int, typer.Option(min=1000, help="Rows of simulated traffic; half of them are fitted on.")
     ] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic and the splits.")] = 0,
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="The folder for the demo's files.")
-    ] = "trueup-demo",
+    output: Annotated[str, typer.Option("--output", "-o", help="The folder for the demo's files.")] = "trueup-demo",
     as_json: _Json = False,
 ) -> Work:
     """Simulate traffic, calibrate a model on it, and show the errors before and after."""
@@ -247,6 +234,4 @@ def _lightgbm_params(settings: list[str]) -> dict[str, object] | None:
     try:
         return parse_lightgbm_params(settings) or None
     except ValueError as error:
-        raise typer.BadParameter(
-            f"{error.args[0]!r} is not NAME=VALUE", param_hint="--lightgbm-param"
-        ) from None
+        raise typer.BadParameter(f"{error.args[0]!r} is not NAME=VALUE", param_hint="--lightgbm-param") from None

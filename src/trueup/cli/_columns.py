@@ -69,17 +69,13 @@ def assign_roles(
             continue
         check_column(name, columns, option, where)
         if name in taken:
-            raise ParameterError(
-                f"{taken[name]} and {option} both name the column {name!r}. They must differ."
-            )
+            raise ParameterError(f"{taken[name]} and {option} both name the column {name!r}. They must differ.")
         taken[name] = option
     if features:
         chosen = named_columns(features, columns, "--features", where)
         for name in chosen:
             if name in taken:
-                raise ParameterError(
-                    f"--features names {name!r}, which is the column of {taken[name]}. Leave it out."
-                )
+                raise ParameterError(f"--features names {name!r}, which is the column of {taken[name]}. Leave it out.")
     else:
         left_out = {*taken, *named_columns(drop, columns, "--drop", where), *_pandas_index(table)}
         chosen = tuple(name for name in columns if name not in left_out)
@@ -104,8 +100,7 @@ def _pandas_index(table: Any) -> list[str]:
     names = [name for name in index if isinstance(name, str) and name in table.column_names]
     for name in names:
         warnings.warn(
-            f"Column {name!r} is the index of a pandas DataFrame and is left out. To use it, name it in "
-            "--features.",
+            f"Column {name!r} is the index of a pandas DataFrame and is left out. To use it, name it in --features.",
             DataWarning,
             stacklevel=3,
         )

@@ -34,9 +34,7 @@ def read_csv(source: Any, kinds: Mapping[str, ValueKind]) -> Any:
 
     arrow_types = {ValueKind.STRING: pa.string(), ValueKind.BOOLEAN: pa.bool_()}
     known = {name: arrow_types[kind] for name, kind in kinds.items() if kind in arrow_types}
-    table = csv.read_csv(
-        source, parse_options=_parse_options(), convert_options=csv.ConvertOptions(column_types=known)
-    )
+    table = csv.read_csv(source, parse_options=_parse_options(), convert_options=csv.ConvertOptions(column_types=known))
     for i, field in enumerate(table.schema):
         if pa.types.is_binary(field.type):
             raise FileError(f"Column {field.name!r} of a CSV file is not UTF-8 text. Save the file as UTF-8.")
@@ -51,9 +49,7 @@ def with_category_text(table: Any, source: Any, names: Sequence[str]) -> Any:
     import pyarrow.compute as pc
 
     numeric = [
-        name
-        for name in names
-        if pa.types.is_integer(table[name].type) or pa.types.is_floating(table[name].type)
+        name for name in names if pa.types.is_integer(table[name].type) or pa.types.is_floating(table[name].type)
     ]
     if not numeric:
         return table

@@ -83,9 +83,7 @@ def demo(rows: int, seed: int, folder: str, as_json: bool) -> None:
     table, half = traffic.to_table(), rows // 2
     inputs = table.drop_columns(["label", "true_probability"])
     started = time.perf_counter()
-    model = MCGrad(score_column=SCORE, random_state=seed, verbose=1).fit(
-        inputs.slice(0, half), traffic.y[:half]
-    )
+    model = MCGrad(score_column=SCORE, random_state=seed, verbose=1).fit(inputs.slice(0, half), traffic.y[:half])
     seconds = time.perf_counter() - started
     calibrated = model.calibrate(inputs.slice(half))
     result = measure(traffic, calibrated, half, model.n_rounds_, seconds)
@@ -133,9 +131,7 @@ def measure(traffic: Traffic, calibrated: Floats, first: int, rounds: int, secon
     )
 
 
-def _write_files(
-    folder: Path, model: Any, scored: Any, calibrated: Any, result: DemoResult
-) -> dict[str, str]:
+def _write_files(folder: Path, model: Any, scored: Any, calibrated: Any, result: DemoResult) -> dict[str, str]:
     """Write all files to temporary names first, so that Ctrl-C leaves all of them or none."""
     import pyarrow.parquet as pq
 

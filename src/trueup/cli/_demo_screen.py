@@ -113,9 +113,7 @@ def _segment_table(result: DemoResult, with_bars: bool) -> Any:
             table.add_column(when, width=_BAR_WIDTH)
         else:
             table.add_column(f"Error {when}", justify="right")
-    errors = [
-        abs(error) for segment in result.segments for error in (segment.error_before, segment.error_after)
-    ]
+    errors = [abs(error) for segment in result.segments for error in (segment.error_before, segment.error_after)]
     largest = max([*errors, 1e-9])
     for segment in result.segments:
         _add_segment(table, segment, largest if with_bars else None)
@@ -163,9 +161,7 @@ def _metric_table(result: DemoResult) -> Any:
 
 def _draw_files(console: Console, result: DemoResult, files: dict[str, str]) -> None:
     noun = "round" if result.rounds == 1 else "rounds"
-    console.print(
-        f"Fitted on {result.fit_rows:,} other visits: {result.rounds} {noun} in {result.seconds:.1f} s."
-    )
+    console.print(f"Fitted on {result.fit_rows:,} other visits: {result.rounds} {noun} in {result.seconds:.1f} s.")
     about = {
         "report.html": "this page",
         "model.trueup": "the model",

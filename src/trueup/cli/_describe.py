@@ -46,9 +46,7 @@ def describe_model(model: CalibrationModel) -> dict[str, Any]:
             {
                 "round": record.number,
                 "kept": record.number <= len(model.rounds),
-                **{
-                    name: value for name, value in asdict(record).items() if name not in ("number", "seconds")
-                },
+                **{name: value for name, value in asdict(record).items() if name not in ("number", "seconds")},
             }
             for record in summary.history
         ],

@@ -86,6 +86,4 @@ def error_line(error: Exception) -> str:
 def one_line(text: str) -> str:
     """The text without line breaks, and with nothing in it that could steer a terminal."""
     joined = " ".join(text.splitlines())
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in joined
-    )
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in joined)

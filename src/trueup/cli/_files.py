@@ -59,9 +59,7 @@ def format_of(path: str, chosen: Format | None, option: str) -> Format:
         if path.lower().endswith(ending):
             return format_
     known = ", ".join(_ENDINGS)
-    raise FileError(
-        f"{path!r} has none of the known endings ({known}). Rename it, or name its format with {option}."
-    )
+    raise FileError(f"{path!r} has none of the known endings ({known}). Rename it, or name its format with {option}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +112,7 @@ class TableSource:
             names: list[str] = table.column_names
         if len(set(names)) < len(names):
             doubled = sorted({name for name in names if names.count(name) > 1})
-            raise ColumnError(
-                f"{self.name} has more than one column called {doubled[0]!r}. Rename or drop one."
-            )
+            raise ColumnError(f"{self.name} has more than one column called {doubled[0]!r}. Rename or drop one.")
         return table
 
     def with_category_text(self, table: Any, names: Sequence[str]) -> Any:
@@ -155,17 +151,13 @@ def check_output(path: str) -> None:
     """Refuse a place that can't be written to, before the work and not after it."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise FileError(
-            f"{path!r} can't be written: there is no folder {str(target.parent)!r}. Make it first."
-        )
+        raise FileError(f"{path!r} can't be written: there is no folder {str(target.parent)!r}. Make it first.")
     if target.is_dir():
         raise FileError(f"{path!r} can't be written: it is a folder. Name a file in it.")
     if target.exists() and not target.is_file():
         raise FileError(f"{path!r} can't be written: it is not a regular file.")
     if not os.access(target.parent, os.W_OK):
-        raise FileError(
-            f"{path!r} can't be written: the folder {str(target.parent)!r} may not be written to."
-        )
+        raise FileError(f"{path!r} can't be written: the folder {str(target.parent)!r} may not be written to.")
 
 
 def is_same_file(one: str, other: str) -> bool:

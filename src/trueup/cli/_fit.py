@@ -42,9 +42,7 @@ def fit(request: FitRequest) -> None:
         raise ParameterError("A model can't go to stdout. Name a file with -o.")
     check_output(request.output)
     if request.table != STANDARD_STREAM and is_same_file(request.table, request.output):
-        raise ParameterError(
-            f"-o names the table itself, {request.output!r}. Name another file for the model."
-        )
+        raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file for the model.")
     source = TableSource.of(request.table, request.input_format)
     table = source.read()
     roles = assign_roles(
@@ -99,30 +97,22 @@ def _print_summary(description: dict[str, Any], path: str, seconds: float) -> No
     rounds, loss = description["rounds"], losses(description)
     features = description["features"]
     n_categorical = sum(feature["categorical"] for feature in features)
-    fitted_on = (
-        f"{description['rows']:,} rows ({percent(description['positive_rate'])} positive) in {seconds:.1f} s"
-    )
+    fitted_on = f"{description['rows']:,} rows ({percent(description['positive_rate'])} positive) in {seconds:.1f} s"
     rows: list[tuple[str, Any]] = [("Fitted on", fitted_on)]
     if loss["before"] is not None:
         change = percent(loss["after"] / loss["before"] - 1, 2).replace("-", "−")
-        rows.append(
-            ("Log loss", f"{loss['before']:.5f} → {loss['after']:.5f} ({change}) on {loss['rows']} rows")
-        )
+        rows.append(("Log loss", f"{loss['before']:.5f} → {loss['after']:.5f} ({change}) on {loss['rows']} rows"))
     rows.append(("Base model", base_model_in_words(description)))
     if description["classes"] not in ([0, 1], [False, True]):
         rows.append(("Positive class", repr(description["classes"][1])))
     rows.append(("Features", f"{len(features)}, of which {n_categorical} categorical"))
     if rounds:
         score = f", the score itself {percent(description['score_importance'], 0)}"
-        rows.append(
-            ("Most used", (most_used(description) or "none") + (score if description["score_column"] else ""))
-        )
+        rows.append(("Most used", (most_used(description) or "none") + (score if description["score_column"] else "")))
     console = screen()
     noun = "round" if rounds == 1 else "rounds"
     size = bytes_in_words(os.path.getsize(path))
-    console.print(
-        f"{shown(path)}: {rounds} {noun}, {description['trees']} trees, {size}", style="bold", soft_wrap=True
-    )
+    console.print(f"{shown(path)}: {rounds} {noun}, {description['trees']} trees, {size}", style="bold", soft_wrap=True)
     if rounds == 0:
         console.print("No round helped: the model gives the base scores back as they are.", style="yellow")
     console.print(facts(rows))

@@ -27,10 +27,7 @@ _CONTENT_TYPES = ["article", "video", "image", "poll", "event"]
 _WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 _REFERRERS = ["search", "social", "newsletter", "partner", "push"]
 _APP_VERSIONS = [
-    f"{major}.{minor}.{patch}"
-    for major in range(8, 0, -1)
-    for minor in range(4, -1, -1)
-    for patch in range(4, -1, -1)
+    f"{major}.{minor}.{patch}" for major in range(8, 0, -1) for minor in range(4, -1, -1) for patch in range(4, -1, -1)
 ]
 _NAMES = {
     "country": _COUNTRIES,

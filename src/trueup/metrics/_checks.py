@@ -33,13 +33,9 @@ class _Argument(NamedTuple):
     advice: str
 
 
-_LABELS = _Argument(
-    "y_true", "labels", LabelError, "Pass 0 and 1, or probabilities in [0, 1] as soft labels."
-)
+_LABELS = _Argument("y_true", "labels", LabelError, "Pass 0 and 1, or probabilities in [0, 1] as soft labels.")
 _SCORES = _Argument("y_prob", "scores", ScoreError, "Pass probabilities of the positive class.")
-_WEIGHTS = _Argument(
-    "sample_weight", "weights", WeightError, "Pass finite weights of at least 0; 0 leaves a row out."
-)
+_WEIGHTS = _Argument("sample_weight", "weights", WeightError, "Pass finite weights of at least 0; 0 leaves a row out.")
 
 
 def check_observations(y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None) -> Observations:
@@ -76,9 +72,7 @@ def _floats(values: ArrayLike, argument: _Argument) -> FloatArray:
 def _objects_as_floats(objects: NDArray[Any], argument: _Argument) -> FloatArray:
     for row, value in enumerate(objects):
         if isinstance(value, str | bytes):
-            raise argument.error(
-                f"{argument.name} must hold numbers, got {value!r} at row {row:,}. {argument.advice}"
-            )
+            raise argument.error(f"{argument.name} must hold numbers, got {value!r} at row {row:,}. {argument.advice}")
     try:
         return objects.astype(np.float64)
     except (TypeError, ValueError) as reason:
@@ -113,9 +107,7 @@ def _scaled_weights(weights: FloatArray) -> FloatArray:
     _raise_if_any(weights < 0, "negative", weights, _WEIGHTS)
     largest = weights.max()
     if largest == 0:
-        raise WeightError(
-            f"sample_weight: all {len(weights):,} weights are 0. Pass at least one above 0, or None."
-        )
+        raise WeightError(f"sample_weight: all {len(weights):,} weights are 0. Pass at least one above 0, or None.")
     _, exponent = np.frexp(largest)
     scaled: FloatArray = np.ldexp(weights, -exponent)
     return scaled

@@ -50,9 +50,7 @@ def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | Non
     return _cumulative_range(check_observations(y_true, y_prob, sample_weight))
 
 
-def ecce_standard_error(
-    y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def ecce_standard_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Standard deviation that the mean error has if the scores are true: the sigma of `ecce_sigma`.
 
     Parameters

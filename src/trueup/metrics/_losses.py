@@ -75,9 +75,7 @@ def brier_score(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLik
     return _weighted_mean((rows.labels - rows.scores) ** 2, rows.weights)
 
 
-def average_precision(
-    y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def average_precision(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Area under the curve of precision against recall (PRAUC); higher is better.
 
     Parameters
