@@ -36,6 +36,7 @@ check: lint types contracts docstrings doctests test ## All that CI checks
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror src/native/*
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy

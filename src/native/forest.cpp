@@ -22,10 +22,10 @@ namespace {
 constexpr std::size_t kBlockRows = 512;
 constexpr std::size_t kMaxMaskLeaves = 8;
 constexpr std::uint8_t kMissingCode = 255;
-constexpr std::size_t kMaxThresholds = 254;                // ranks 0..254, and 255 for missing
-constexpr std::size_t kMaxCategories = 65535;              // codes fit in 16 bits
+constexpr std::size_t kMaxThresholds = 254;    // ranks 0..254, and 255 for missing
+constexpr std::size_t kMaxCategories = 65535;  // codes fit in 16 bits
 constexpr std::size_t kMaxTableBytes = std::size_t{1} << 26;
-constexpr double kZeroThreshold = 1e-35f;                  // LightGBM's idea of zero
+constexpr double kZeroThreshold = 1e-35f;  // LightGBM's idea of zero
 
 // LightGBM's decision_type: bit 0 categorical, bit 1 default left, bits 2 and 3 the kind of missing.
 enum class Missing : std::uint8_t { none = 0, zero = 1, nan = 2 };
@@ -39,7 +39,8 @@ void check_offsets(const std::int32_t* offsets, std::size_t n_parts, std::size_t
     if (offsets[0] != 0) reject(std::string(name) + " must start at 0");
     for (std::size_t i = 0; i < n_parts; ++i)
         if (offsets[i + 1] < offsets[i]) reject(std::string(name) + " must not decrease");
-    if (static_cast<std::size_t>(offsets[n_parts]) != end) reject(std::string(name) + " must end at the number of its parts");
+    if (static_cast<std::size_t>(offsets[n_parts]) != end)
+        reject(std::string(name) + " must end at the number of its parts");
 }
 
 // How many of the m sorted thresholds are below x.
@@ -83,8 +84,8 @@ TRUEUP_HOT void strike_numbers(std::uint8_t* masks, const std::uint8_t* codes, s
 // The last step of a tree: strike out leaves by N categorical features, and add the value of the leaf that remains.
 // `masks` is null if no number has struck out any.
 template <std::size_t N, bool kHasMasks>
-void finish_tree(double* sums, const std::uint8_t* masks, const std::uint16_t* const* codes, const std::uint8_t* const* tables,
-                 const double* leaves, std::size_t n) {
+void finish_tree(double* sums, const std::uint8_t* masks, const std::uint16_t* const* codes,
+                 const std::uint8_t* const* tables, const double* leaves, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
         std::uint8_t mask = kHasMasks ? masks[i] : 0xFF;
         for (std::size_t k = 0; k < N; ++k) mask &= tables[k][codes[k][i]];
@@ -92,8 +93,8 @@ void finish_tree(double* sums, const std::uint8_t* masks, const std::uint16_t* c
     }
 }
 
-using FinishTree = void (*)(double*, const std::uint8_t*, const std::uint16_t* const*, const std::uint8_t* const*, const double*,
-                            std::size_t);
+using FinishTree = void (*)(double*, const std::uint8_t*, const std::uint16_t* const*, const std::uint8_t* const*,
+                            const double*, std::size_t);
 template <bool kHasMasks>
 constexpr FinishTree kFinishTree[] = {finish_tree<0, kHasMasks>, finish_tree<1, kHasMasks>, finish_tree<2, kHasMasks>,
                                       finish_tree<3, kHasMasks>, finish_tree<4, kHasMasks>, finish_tree<5, kHasMasks>,
@@ -109,7 +110,7 @@ struct Forest::Workspace {
           masks(kBlockRows),
           logits(kBlockRows),
           sums(kBlockRows) {}
-    std::vector<std::uint8_t> number_codes;    // the last column is the logit's
+    std::vector<std::uint8_t> number_codes;  // the last column is the logit's
     std::vector<std::uint16_t> category_codes;
     std::vector<std::uint8_t> masks;
     std::vector<double> logits, sums;
@@ -128,7 +129,8 @@ Forest::Forest(const TreeArrays& arrays, const std::uint8_t* categorical, std::s
         round.theta = arrays.thetas[r];
         std::vector<double> logit_thresholds;
         for (std::int32_t k = arrays.node_offsets[round.begin]; k < arrays.node_offsets[round.end]; ++k)
-            if (static_cast<std::size_t>(arrays.split_feature[k]) == n_features) logit_thresholds.push_back(arrays.threshold[k]);
+            if (static_cast<std::size_t>(arrays.split_feature[k]) == n_features)
+                logit_thresholds.push_back(arrays.threshold[k]);
         std::sort(logit_thresholds.begin(), logit_thresholds.end());
         logit_thresholds.erase(std::unique(logit_thresholds.begin(), logit_thresholds.end()), logit_thresholds.end());
         round.logit_begin = static_cast<std::uint32_t>(thresholds_.size());
@@ -146,7 +148,8 @@ Forest::Forest(const TreeArrays& arrays, const std::uint8_t* categorical, std::s
 }
 
 std::size_t Forest::n_fast_trees() const {
-    return static_cast<std::size_t>(std::count_if(trees_.begin(), trees_.end(), [](const Tree& t) { return t.masked; }));
+    return static_cast<std::size_t>(
+        std::count_if(trees_.begin(), trees_.end(), [](const Tree& t) { return t.masked; }));
 }
 
 void Forest::check(const TreeArrays& a, const std::uint8_t* categorical) const {
@@ -191,7 +194,7 @@ void Forest::check(const TreeArrays& a, const std::uint8_t* categorical) const {
 
 void Forest::learn_columns(const TreeArrays& a, const std::uint8_t* categorical) {
     std::vector<std::vector<double>> thresholds(n_features_);
-    std::vector<std::uint32_t> n_categories(n_features_, 0);
+    std::vector<std::size_t> n_categories(n_features_, 0);
     std::vector<std::uint8_t> used(n_features_, 0);
     for (std::size_t k = 0; k < a.n_nodes; ++k) {
         const std::size_t f = static_cast<std::size_t>(a.split_feature[k]);
@@ -206,18 +209,21 @@ void Forest::learn_columns(const TreeArrays& a, const std::uint8_t* categorical)
             std::uint32_t word = a.category_words[w - 1], bits = 0;
             for (; word; word >>= 1) ++bits;
             if (!bits) continue;
-            const std::uint32_t last = static_cast<std::uint32_t>(w - 1 - a.category_offsets[set]) * 32 + bits;
+            const std::size_t last = static_cast<std::size_t>(w - 1 - a.category_offsets[set]) * 32 + bits;
             n_categories[f] = std::max(n_categories[f], last);
             break;
         }
     }
     for (std::size_t f = 0; f < n_features_; ++f) {
         if (!used[f]) continue;
-        CodeColumn column{static_cast<std::int32_t>(f), 0, 0, n_categories[f], categorical[f] != 0, 0, 0};
         auto& t = thresholds[f];
         std::sort(t.begin(), t.end());
         t.erase(std::unique(t.begin(), t.end()), t.end());
         if (t.size() > kMaxThresholds || n_categories[f] > kMaxCategories) continue;  // its trees are walked
+        CodeColumn column{};
+        column.feature = static_cast<std::int32_t>(f);
+        column.categorical = categorical[f] != 0;
+        column.n_categories = static_cast<std::uint32_t>(n_categories[f]);
         column.begin = static_cast<std::uint32_t>(thresholds_.size());
         thresholds_.insert(thresholds_.end(), t.begin(), t.end());
         column.end = static_cast<std::uint32_t>(thresholds_.size());
@@ -266,8 +272,8 @@ bool Forest::compile_masked(const TreeArrays& a, std::size_t tree, const Round& 
 
     // Leaves from left to right; children come after their parents, so a walk from the last split up sees the leaves
     // below each split first.
-    std::uint8_t below[kMaxMaskLeaves] = {};        // the leaves under each split
-    std::uint8_t position[kMaxMaskLeaves] = {};     // where each of LightGBM's leaves stands from left to right
+    std::uint8_t below[kMaxMaskLeaves] = {};     // the leaves under each split
+    std::uint8_t position[kMaxMaskLeaves] = {};  // where each of LightGBM's leaves stands from left to right
     std::int32_t stack[2 * kMaxMaskLeaves] = {n > 0 ? 0 : -1};
     for (int depth = 1, next = 0; depth > 0;) {
         const std::int32_t child = stack[--depth];
@@ -297,7 +303,8 @@ bool Forest::compile_masked(const TreeArrays& a, std::size_t tree, const Round& 
             std::uint8_t* table = category_table(compiled, in_round, column);
             const std::size_t set = static_cast<std::size_t>(a.threshold[node]);
             const std::uint32_t* words = a.category_words + a.category_offsets[set];
-            const std::uint32_t n_words = static_cast<std::uint32_t>(a.category_offsets[set + 1] - a.category_offsets[set]);
+            const std::uint32_t n_words =
+                static_cast<std::uint32_t>(a.category_offsets[set + 1] - a.category_offsets[set]);
             for (std::uint32_t c = 0; c <= code_columns_[column].n_categories; ++c)
                 if (!(c / 32 < n_words && (words[c / 32] >> (c % 32) & 1))) table[c] &= keep;
             continue;
@@ -306,7 +313,8 @@ bool Forest::compile_masked(const TreeArrays& a, std::size_t tree, const Round& 
         NumberSplit split{};
         split.tree = in_round;
         split.keep = keep;
-        split.column = static_cast<std::uint32_t>(is_logit ? code_columns_.size() : static_cast<std::size_t>(column_of_[f]));
+        split.column =
+            static_cast<std::uint32_t>(is_logit ? code_columns_.size() : static_cast<std::size_t>(column_of_[f]));
         const auto first = thresholds_.begin() + (is_logit ? round.logit_begin : code_columns_[split.column].begin);
         const auto last = thresholds_.begin() + (is_logit ? round.logit_end : code_columns_[split.column].end);
         const double threshold = a.threshold[node];
@@ -337,8 +345,8 @@ std::uint8_t* Forest::category_table(Tree& tree, std::uint32_t in_round, std::ui
     return mask_tables_.data() + category_splits_.back().table;
 }
 
-// A block of rows goes through one split after the other, so batch scoring wants a split's masks together; a single row goes
-// through all splits with one category, and wants that category's masks together.
+// A block of rows goes through one split after the other, so batch scoring wants a split's masks together; a single row
+// goes through all splits with one category, and wants that category's masks together.
 void Forest::turn_tables() {
     std::size_t size = 0;
     for (CodeColumn& column : code_columns_) {
@@ -349,7 +357,8 @@ void Forest::turn_tables() {
     for (const CategorySplit& split : category_splits_) {
         const CodeColumn& column = code_columns_[split.column];
         std::uint8_t* masks = masks_by_category_.data() + column.masks_begin + split.place;
-        for (std::size_t c = 0; c <= column.n_categories; ++c) masks[c * column.n_splits] = mask_tables_[split.table + c];
+        for (std::size_t c = 0; c <= column.n_categories; ++c)
+            masks[c * column.n_splits] = mask_tables_[split.table + c];
     }
 }
 
@@ -363,7 +372,7 @@ double Forest::walk(const Tree& tree, const double* const* columns, std::size_t 
         bool left = false;
         if (is_categorical(split.decision_type)) {
             const double n_bits = 32.0 * (split.set_end - split.set_begin);
-            if (x > -1.0 && x < n_bits) {
+            if (x > -1.0 && x < n_bits && n_bits > 0.0) {
                 const std::uint32_t code = static_cast<std::uint32_t>(static_cast<std::int64_t>(x));
                 left = category_words_[static_cast<std::size_t>(split.set_begin) + code / 32] >> (code % 32) & 1;
             }
@@ -417,7 +426,8 @@ void Forest::round_block(const Round& round, const double* const* columns, std::
         if (by_numbers) std::fill(masks, masks + n, std::uint8_t{0xFF});
         for (std::uint32_t k = tree.begin; k < tree.end; ++k) {
             const NumberSplit& split = number_splits_[k];
-            strike_numbers(masks, space.number_codes.data() + split.column * kBlockRows, split.shift, split.bound, split.keep, n);
+            strike_numbers(masks, space.number_codes.data() + split.column * kBlockRows, split.shift, split.bound,
+                           split.keep, n);
         }
         const std::uint16_t* codes[kMaxMaskLeaves];
         const std::uint8_t* tables[kMaxMaskLeaves];
@@ -448,8 +458,8 @@ void Forest::advance(const double* const* columns, const double* logits, double*
     });
 }
 
-void Forest::corrections(const double* const* columns, const double* logits, double* out, std::size_t n, std::size_t round,
-                         int n_threads) const {
+void Forest::corrections(const double* const* columns, const double* logits, double* out, std::size_t n,
+                         std::size_t round, int n_threads) const {
     for_each_block((n + kBlockRows - 1) / kBlockRows, n_threads, [&] {
         return [&, space = Workspace(code_columns_.size())](std::size_t block) mutable {
             const std::size_t begin = block * kBlockRows, rows = std::min(kBlockRows, n - begin);
@@ -474,7 +484,8 @@ double Forest::advance_one(const double* row, double logit) const {
             category_masks[c] = masks_by_category_.data() + column.masks_begin +
                                 std::size_t{category_code(column.n_categories, row[column.feature])} * column.n_splits;
         else
-            number_codes[c] = number_code(thresholds_.data() + column.begin, column.end - column.begin, row[column.feature]);
+            number_codes[c] =
+                number_code(thresholds_.data() + column.begin, column.end - column.begin, row[column.feature]);
     }
     if (any_walked_) {
         columns.resize(n_features_);
@@ -482,7 +493,8 @@ double Forest::advance_one(const double* row, double logit) const {
     }
     const std::uint8_t* numbers = number_codes.data();
     const std::uint8_t* const* of_category = category_masks.data();
-    // Masks are bytes, and a byte may alias anything: without these the compiler reads every pointer again after each store.
+    // Masks are bytes, and a byte may alias anything: without these the compiler reads every pointer again after each
+    // store.
     const NumberSplit* number_splits = number_splits_.data();
     const CategorySplit* category_splits = category_splits_.data();
     const Tree* trees = trees_.data();
@@ -490,8 +502,8 @@ double Forest::advance_one(const double* row, double logit) const {
     for (const Round& round : rounds_) {
         const std::size_t m = round.logit_end - round.logit_begin;
         if (m) number_codes.back() = number_code(thresholds_.data() + round.logit_begin, m, logit);
-        // Split by split over the whole round, not tree by tree: trees differ in their number of splits, and a loop whose
-        // end can't be foreseen costs more than the splits themselves.
+        // Split by split over the whole round, not tree by tree: trees differ in their number of splits, and a loop
+        // whose end can't be foreseen costs more than the splits themselves.
         tree_masks.assign(round.end - round.begin, 0xFF);
         std::uint8_t* masks = tree_masks.data();
         for (std::uint32_t k = round.number_begin; k < round.number_end; ++k) {

@@ -4,10 +4,11 @@
 // kernels below need no check of their own; arrays that don't describe trees are a std::invalid_argument.
 //
 // Two ways through a tree:
-//  * Trees of at most 8 leaves (all of them, by default) are bit masks, after QuickScorer (Lucchese et al., SIGIR 2015):
-//    a row starts with all leaves possible; each split that sends it right strikes out the leaves to its left; the lowest
-//    leaf that remains is the row's. Values are replaced by small codes first (the rank among the thresholds of the
-//    feature, or the category), so a split is one byte comparison, sixteen or thirty-two rows at a time.
+//  * Trees of at most 8 leaves (all of them, by default) are bit masks, after QuickScorer (Lucchese et al., SIGIR
+//  2015):
+//    a row starts with all leaves possible; each split that sends it right strikes out the leaves to its left; the
+//    lowest leaf that remains is the row's. Values are replaced by small codes first (the rank among the thresholds of
+//    the feature, or the category), so a split is one byte comparison, sixteen or thirty-two rows at a time.
 //  * All other trees are walked node by node, with LightGBM's rules for missing values.
 // Both add leaf values in the order of the trees, starting from zero: the sums are LightGBM's, bit for bit.
 #pragma once
@@ -40,7 +41,7 @@ struct TreeArrays {
 };
 
 class Forest {
-   public:
+ public:
     // `categorical[f]` tells whether feature f holds category codes; the logit is feature `n_features`.
     Forest(const TreeArrays& arrays, const std::uint8_t* categorical, std::size_t n_features);
 
@@ -60,30 +61,30 @@ class Forest {
     // All rounds for one row of n_features values.
     double advance_one(const double* row, double logit) const;
 
-   private:
-    struct Split {            // a split of a walked tree, as LightGBM stores it
+ private:
+    struct Split {  // a split of a walked tree, as LightGBM stores it
         double threshold;
         std::int32_t feature;
         std::int32_t left, right;  // >= 0: a node of the same tree; < 0: leaf ~child
         std::int32_t set_begin, set_end;
         std::uint8_t decision_type;
     };
-    struct NumberSplit {      // a split of a masked tree by a threshold
+    struct NumberSplit {            // a split of a masked tree by a threshold
         std::uint32_t tree;         // its tree, counted from the first of the round
         std::uint32_t column;       // which code column
         std::uint8_t bound, shift;  // left if uint8(code + shift) <= bound
         std::uint8_t keep;          // the leaves that stay possible on the way right
     };
-    struct CategorySplit {    // all splits of a masked tree by one categorical feature, together
-        std::uint32_t tree;         // their tree, counted from the first of the round
-        std::uint32_t column;       // which code column
-        std::uint32_t table;        // where the leaves that stay possible begin in mask_tables_, a category each
-        std::uint32_t place;        // its place among all splits of the column
+    struct CategorySplit {     // all splits of a masked tree by one categorical feature, together
+        std::uint32_t tree;    // their tree, counted from the first of the round
+        std::uint32_t column;  // which code column
+        std::uint32_t table;   // where the leaves that stay possible begin in mask_tables_, a category each
+        std::uint32_t place;   // its place among all splits of the column
     };
     struct Tree {
-        std::uint32_t begin, end;              // its splits, in number_splits_ or splits_
+        std::uint32_t begin, end;                    // its splits, in number_splits_ or splits_
         std::uint32_t category_begin, category_end;  // in category_splits_
-        std::uint32_t leaves;                  // its first leaf value in mask_leaves_ or leaves_
+        std::uint32_t leaves;                        // its first leaf value in mask_leaves_ or leaves_
         bool masked;
     };
     struct Round {
@@ -92,13 +93,13 @@ class Forest {
         std::uint32_t logit_begin, logit_end;  // the thresholds of its logit, in thresholds_
         std::uint32_t number_begin, number_end, category_begin, category_end;  // the splits of its masked trees
     };
-    struct CodeColumn {       // how a feature becomes codes
+    struct CodeColumn {  // how a feature becomes codes
         std::int32_t feature;
-        std::uint32_t begin, end;     // numbers: thresholds, in thresholds_
-        std::uint32_t n_categories;   // categories: codes at or above it mean missing or unseen
+        std::uint32_t begin, end;    // numbers: thresholds, in thresholds_
+        std::uint32_t n_categories;  // categories: codes at or above it mean missing or unseen
         bool categorical;
-        std::uint32_t n_splits;       // categories: how many CategorySplits there are,
-        std::size_t masks_begin;      // and where their masks begin in masks_by_category_
+        std::uint32_t n_splits;   // categories: how many CategorySplits there are,
+        std::size_t masks_begin;  // and where their masks begin in masks_by_category_
     };
     struct Workspace;
 
@@ -121,11 +122,11 @@ class Forest {
     std::vector<std::uint32_t> category_words_;
     std::vector<NumberSplit> number_splits_;
     std::vector<CategorySplit> category_splits_;
-    std::vector<double> mask_leaves_;          // 8 a tree
-    std::vector<std::uint8_t> mask_tables_;    // n_categories + 1 a category split
+    std::vector<double> mask_leaves_;              // 8 a tree
+    std::vector<std::uint8_t> mask_tables_;        // n_categories + 1 a category split
     std::vector<std::uint8_t> masks_by_category_;  // the same, for one row: all splits of a category beside each other
     std::vector<CodeColumn> code_columns_;
-    std::vector<std::int32_t> column_of_;      // feature -> code column, or -1
+    std::vector<std::int32_t> column_of_;  // feature -> code column, or -1
     std::vector<double> thresholds_;
     bool any_walked_ = false;
 };

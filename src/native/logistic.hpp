@@ -28,8 +28,8 @@ struct LogisticSums {
 
 // The weighted log loss of theta * clip(logits, -limit, limit) and its derivatives in theta. `weights` may be null.
 // Rows are summed in fixed blocks, so the result does not depend on `n_threads`.
-LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n, double theta,
-                           double limit, int n_threads);
+LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n,
+                           double theta, double limit, int n_threads);
 
 // The same loss at theta = 1 without a limit, and nothing else: a third of the work.
 double log_loss_sum(const double* logits, const double* labels, const double* weights, std::size_t n, int n_threads);

@@ -44,7 +44,8 @@ void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
 }
 
-std::vector<const double*> columns_of(const Matrix& matrix, const Vector<double>& logits, const trueup::Forest& forest) {
+std::vector<const double*> columns_of(const Matrix& matrix, const Vector<double>& logits,
+                                      const trueup::Forest& forest) {
     require(matrix.shape(0) == logits.shape(0), "matrix and logits differ in length");
     require(matrix.shape(1) == forest.n_features(), "matrix has another number of features than the trees");
     std::vector<const double*> columns;
@@ -92,17 +93,30 @@ NB_MODULE(_native, m) {
                 require(threshold.shape(0) == n_nodes && decision_type.shape(0) == n_nodes &&
                             left_child.shape(0) == n_nodes && right_child.shape(0) == n_nodes,
                         "the arrays of splits differ in length");
-                const trueup::TreeArrays arrays{round_offsets.data(), thetas.data(),        thetas.shape(0),
-                                                node_offsets.data(),  node_offsets.shape(0) - 1,
-                                                split_feature.data(), threshold.data(),     decision_type.data(),
-                                                left_child.data(),    right_child.data(),   n_nodes,
-                                                leaf_values.data(),   leaf_values.shape(0),
-                                                category_offsets.data(), category_offsets.shape(0) - 1,
-                                                category_words.data(),   category_words.shape(0)};
+                const trueup::TreeArrays arrays{round_offsets.data(),
+                                                thetas.data(),
+                                                thetas.shape(0),
+                                                node_offsets.data(),
+                                                node_offsets.shape(0) - 1,
+                                                split_feature.data(),
+                                                threshold.data(),
+                                                decision_type.data(),
+                                                left_child.data(),
+                                                right_child.data(),
+                                                n_nodes,
+                                                leaf_values.data(),
+                                                leaf_values.shape(0),
+                                                category_offsets.data(),
+                                                category_offsets.shape(0) - 1,
+                                                category_words.data(),
+                                                category_words.shape(0)};
                 new (self) trueup::Forest(arrays, categorical.data(), categorical.shape(0));
             },
-            nb::kw_only(), "categorical"_a, "round_offsets"_a, "thetas"_a, "node_offsets"_a, "split_feature"_a, "threshold"_a,
-            "decision_type"_a, "left_child"_a, "right_child"_a, "leaf_values"_a, "category_offsets"_a, "category_words"_a)
+            // No conversion: an index that does not fit its type must be refused, not cut off.
+            nb::kw_only(), "categorical"_a.noconvert(), "round_offsets"_a.noconvert(), "thetas"_a.noconvert(),
+            "node_offsets"_a.noconvert(), "split_feature"_a.noconvert(), "threshold"_a.noconvert(),
+            "decision_type"_a.noconvert(), "left_child"_a.noconvert(), "right_child"_a.noconvert(),
+            "leaf_values"_a.noconvert(), "category_offsets"_a.noconvert(), "category_words"_a.noconvert())
         .def_prop_ro("n_features", &trueup::Forest::n_features)
         .def_prop_ro("n_rounds", &trueup::Forest::n_rounds)
         .def_prop_ro("n_fast_trees", &trueup::Forest::n_fast_trees)
@@ -124,9 +138,8 @@ NB_MODULE(_native, m) {
                 require(round < self.n_rounds(), "no such round");
                 const auto columns = columns_of(matrix, logits, self);
                 const std::size_t n = logits.shape(0);
-                return filled(n, [&](double* out) {
-                    self.corrections(columns.data(), logits.data(), out, n, round, n_threads);
-                });
+                return filled(
+                    n, [&](double* out) { self.corrections(columns.data(), logits.data(), out, n, round, n_threads); });
             },
             "matrix"_a, "logits"_a, "round"_a, "n_threads"_a = 1)
         .def(
@@ -139,15 +152,15 @@ NB_MODULE(_native, m) {
             "row"_a, "score"_a);
 
     m.def(
-        "logit", [](Vector<double> p, int n_threads) { return mapped(p, n_threads, trueup::logit_of); }, "probabilities"_a,
-        "n_threads"_a = 1);
+        "logit", [](Vector<double> p, int n_threads) { return mapped(p, n_threads, trueup::logit_of); },
+        "probabilities"_a, "n_threads"_a = 1);
     m.def(
         "sigmoid", [](Vector<double> f, int n_threads) { return mapped(f, n_threads, trueup::sigmoid_of); }, "logits"_a,
         "n_threads"_a = 1);
     m.def(
         "logistic_sums",
-        [](Vector<double> logits, Vector<double> labels, std::optional<Vector<double>> weights, double theta, double limit,
-           int n_threads) {
+        [](Vector<double> logits, Vector<double> labels, std::optional<Vector<double>> weights, double theta,
+           double limit, int n_threads) {
             const std::size_t n = logits.shape(0);
             require(labels.shape(0) == n, "labels differ in length");
             const double* w = weights_or_null(weights, n);

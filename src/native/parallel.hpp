@@ -5,19 +5,21 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <system_error>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace trueup {
+
+constexpr std::size_t kMaxThreads = 1024;
 
 // Calls work(block) once for every block in [0, n_blocks). Blocks are handed out in order, but may finish in any: a
 // result that must not depend on the number of threads is written to a place of its own for each block.
 template <typename MakeWorker>
 void for_each_block(std::size_t n_blocks, int n_threads, MakeWorker make_worker) {
     const std::size_t wanted = static_cast<std::size_t>(std::max(1, n_threads));
-    const std::size_t used = std::min(wanted, n_blocks);
+    const std::size_t used = std::min({wanted, n_blocks, kMaxThreads});
     std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
     std::mutex failure_lock;
@@ -32,6 +34,7 @@ void for_each_block(std::size_t n_blocks, int n_threads, MakeWorker make_worker)
         }
     };
     std::vector<std::thread> helpers;
+    helpers.reserve(used);  // so that no allocation can fail while threads run
     for (std::size_t i = 1; i < used; ++i) {
         try {
             helpers.emplace_back(run);

@@ -24,8 +24,8 @@ std::vector<Sum> sums_by_block(std::size_t n, int n_threads, OneBlock one_block)
 
 }  // namespace
 
-LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n, double theta,
-                           double limit, int n_threads) {
+LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n,
+                           double theta, double limit, int n_threads) {
     const auto sums = sums_by_block<LogisticSums>(n, n_threads, [=](std::size_t begin, std::size_t end) {
         LogisticSums sum;
         for (std::size_t i = begin; i < end; ++i) {

@@ -18,7 +18,12 @@ SHAPES = {
     "large trees": {"num_leaves": 63, "min_data_in_leaf": 5},
     "zeros count as missing": {"num_leaves": 6, "zero_as_missing": True},
     "missing is not special": {"num_leaves": 6, "use_missing": False},
-    "more thresholds than a byte can number": {"num_leaves": 5, "max_bin": 2000, "min_data_in_bin": 1, "num_trees": 400},
+    "more thresholds than a byte can number": {
+        "num_leaves": 5,
+        "max_bin": 2000,
+        "min_data_in_bin": 1,
+        "num_trees": 400,
+    },
     "one category against the rest": {"num_leaves": 5, "max_cat_to_onehot": 100},
     "nothing to split": {"num_leaves": 5, "min_data_in_leaf": 100_000},
 }
@@ -49,7 +54,9 @@ def test_sums_of_trees_are_the_same_bits_as_lightgbms(shape: str) -> None:
     params = {"objective": "binary", "verbosity": -1, "num_trees": 40, "learning_rate": 0.1, **SHAPES[shape]}
     n_trees = params.pop("num_trees")
     both = np.column_stack([matrix, logits])
-    booster = lgb.train(params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees)
+    booster = lgb.train(
+        params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees
+    )
     trees, gains = trees_and_gains(booster.model_to_string(), both.shape[1])
 
     rng = np.random.default_rng(1)
@@ -62,7 +69,8 @@ def test_sums_of_trees_are_the_same_bits_as_lightgbms(shape: str) -> None:
 
     ours = correction(trees, categorical, new, new_logits, n_threads=2)
     theirs = booster.predict(np.column_stack([new, new_logits]), raw_score=True)
-    # LightGBM reads a category as a 32-bit integer, and one that does not fit is undefined there; ours goes right.
+    # LightGBM reads a category as a 32-bit integer, and one that does not fit is undefined there; ours goes
+    # right.
     defined = ~(np.abs(new[:, 1]) > 2**31 - 1)
     np.testing.assert_array_equal(ours[defined], theirs[defined])
     assert np.isfinite(ours).all()
@@ -75,7 +83,9 @@ def test_one_row_and_a_table_get_the_same_bits(shape: str) -> None:
     params = {"objective": "binary", "verbosity": -1, "num_trees": 40, **SHAPES[shape]}
     n_trees = params.pop("num_trees")
     both = np.column_stack([matrix, logits])
-    booster = lgb.train(params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees)
+    booster = lgb.train(
+        params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees
+    )
     trees, _ = trees_and_gains(booster.model_to_string(), both.shape[1])
     forest = _native.Forest(
         categorical=np.array([0, 1, 1, 0, 0], dtype=np.uint8),
@@ -85,7 +95,10 @@ def test_one_row_and_a_table_get_the_same_bits(shape: str) -> None:
     )
     scores = np.random.default_rng(3).random(300)
     advanced = forest.advance(np.asfortranarray(matrix[:300]), _native.logit(scores), 0, 2, n_threads=1)
-    one = [forest.probability_of_one(row.tolist(), score) for row, score in zip(matrix[:300], scores, strict=True)]
+    one = [
+        forest.probability_of_one(row.tolist(), score)
+        for row, score in zip(matrix[:300], scores, strict=True)
+    ]
     np.testing.assert_array_equal(_native.sigmoid(advanced), one)
 
 
