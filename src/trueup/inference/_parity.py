@@ -1,7 +1,7 @@
 """Made-up rows that a model file carries, so that a reader can check its own arithmetic.
 
-The values come from the model's thresholds and categories, never from the data: a model file tells nothing of a single
-user beyond what its trees do.
+The values come from the model's thresholds and categories, never from the data: a model file tells nothing of
+a single user beyond what its trees do.
 """
 
 from __future__ import annotations
@@ -35,22 +35,24 @@ def make_parity_rows(model: CalibrationModel, score_one: ScoreOne) -> ParityRows
     )
     scores = tuple((r + 0.5) / N_ROWS for r in range(N_ROWS))
     expected = tuple(
-        score_one(dict(zip(model.features.names, row, strict=True)), score) for row, score in zip(rows, scores, strict=True)
+        score_one(dict(zip(model.features.names, row, strict=True)), score)
+        for row, score in zip(rows, scores, strict=True)
     )
     return ParityRows(rows, scores, expected)
 
 
 def check_parity(model: CalibrationModel, parity: ParityRows, score_one: ScoreOne, path: str) -> None:
-    """Raise `ModelFileError` unless this machine gives the parity rows what the machine that wrote them gave."""
+    """Raise `ModelFileError` unless this machine gives the parity rows what the one that wrote them gave."""
+    unusable = f"{path!r} can't be used as a trueup model"
     for row, score, expected in zip(parity.rows, parity.scores, parity.expected, strict=True):
         try:
             found = score_one(dict(zip(model.features.names, row, strict=True)), score)
         except (ValueError, TypeError, ArithmeticError) as error:
-            raise ModelFileError(f"{path!r} can't be used as a trueup model: its parity rows can't be read.") from error
+            raise ModelFileError(f"{unusable}: its parity rows can't be read.") from error
         if not math.isclose(found, expected, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             raise ModelFileError(
-                f"{path!r} can't be used as a trueup model: a row that must get {expected!r} gets {found!r} here. The file is "
-                "damaged, or was written by something else than trueup."
+                f"{unusable}: a row that must get {expected!r} gets {found!r} here. The file is damaged, or "
+                "was written by something else than trueup."
             )
 
 
@@ -60,5 +62,5 @@ def _choices(model: CalibrationModel, feature: int) -> list[Any]:
         return list(categories)
     thresholds = [fitted.trees.threshold[fitted.trees.split_feature == feature] for fitted in model.rounds]
     distinct = np.unique(np.concatenate([np.empty(0), *thresholds]))
-    distinct = distinct[np.isfinite(distinct)]
+    distinct = distinct[np.abs(distinct) < np.finfo(np.float64).max]  # there is a number above each of them
     return [float(value) for value in np.concatenate([distinct, np.nextafter(distinct, np.inf)])]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,14 +17,29 @@ __all__ = ["atomic_path"]
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside `path` to write to; it takes the place of `path` when the block ends well.
 
-    The file is flushed to the disk before it is renamed, so a crash or a kill at any moment leaves either the old file
-    or the new one. When the block raises, the temporary file is removed and `path` is untouched.
+    The file is flushed to the disk before it is renamed, so a crash or a kill at any moment leaves either the
+    old file or the new one. When the block raises, the temporary file is removed and `path` is untouched.
+
+    A link keeps pointing at the file that is replaced, and a file keeps its permissions. What is no file, a
+    folder or a device, is not replaced, and neither is a file that may not be written to: an `OSError`.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to be.
+
+    Yields
+    ------
+    Path
+        An empty file in the same folder, to be written to.
     """
-    target = Path(os.path.realpath(path))  # a link keeps pointing at the file that is replaced
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    target = Path(os.path.realpath(os.fsdecode(path)))
+    mode = _mode_of(target)
+    # Forty characters are at most 160 bytes: a long name must not become too long.
+    temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
+        _create(temporary, target, 0o666 if mode is None else 0o600)
         yield temporary
-        mode = target.stat().st_mode & 0o777 if target.exists() else None
         with open(temporary, "rb+") as written:
             if mode is not None:
                 os.chmod(temporary, mode)
@@ -30,7 +47,30 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(temporary, target)
         _sync_folder(target.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _mode_of(target: Path) -> int | None:
+    """The permissions of the file that is there; None if none is."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        code = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        raise OSError(code, "Not a file that can be replaced", str(target))
+    if not os.access(target, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, "The file may not be written to", str(target))
+    return stat.S_IMODE(mode) & 0o777
+
+
+def _create(temporary: Path, target: Path, mode: int) -> None:
+    """Make the temporary file, which must not be there; errors name the file that the user knows."""
+    try:
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def _sync_folder(folder: Path) -> None:

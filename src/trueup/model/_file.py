@@ -1,8 +1,11 @@
 """The model file: a zip of one JSON manifest and plain arrays, written whole or not at all.
 
-Nothing in it is executable and nothing is compressed: what is stored is what is read, so a small file can't unfold into a
-large one. `read_model` checks the container, the checksums and every field's type; that the trees are trees is checked
-where they are compiled, in `trueup.inference`.
+Nothing in it is executable and nothing is compressed: what is stored is what is read, so a small file can't
+unfold into a large one. `read_model` checks the container, the checksums and every field; that the trees are
+trees is checked where they are compiled, in `trueup.inference`.
+
+Whatever later formats look like, they keep a stored ``manifest.json`` with its ``format`` number, so that an
+old reader can say that it is too old.
 """
 
 from __future__ import annotations
@@ -10,11 +13,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
+import re
 import stat
+import struct
 import zipfile
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +34,29 @@ from trueup.model._trees import ARRAY_TYPES, Trees
 __all__ = ["read_model", "write_model"]
 
 MAX_FILE_BYTES = 2**30
-MAX_MANIFEST_BYTES = 2**27
+MAX_MANIFEST_BYTES = 2**26  # some five million categories
+_MAX_LIST_BYTES = 2**16  # of the zip's list of parts, and of the checksums: a few hundred bytes each
 _MANIFEST = "manifest.json"
 _CHECKSUMS = "checksums.json"
 _ARRAY_ENTRIES = {name: f"trees/{name}.npy" for name in ARRAY_TYPES}
+_PARTS = sorted([_MANIFEST, _CHECKSUMS, *_ARRAY_ENTRIES.values()])
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model is the same bytes, whenever it is written
+_UNIX = 3  # ... and wherever
+
+# Of the end of a zip: its signature, disks, parts, size and offset of their list, length of the comment.
+_END_OF_ZIP = struct.Struct("<4s4H2LH")
+_ZIP64_LOCATOR = 20
+
+# NumPy's own reader evaluates the header as a Python literal. We need one kind of header only.
+_NPY_MAGIC = b"\x93NUMPY\x01\x00"
+_NPY_HEADER = re.compile(rb"\{'descr': '([<|][iuf][0-9])', 'fortran_order': False, 'shape': \(([0-9]{1,10}),\), \} *\n")
+
+# What Python, zipfile and json raise on bytes that are not what they should be. Running out of memory is not
+# among them: nothing here asks for more than the file's size allows.
+_STUMBLES = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError, OSError, EOFError,
+    struct.error, zipfile.BadZipFile,
+)  # fmt: skip
 
 
 def write_model(model: CalibrationModel, parity: ParityRows, path: str | os.PathLike[str]) -> None:
@@ -46,17 +70,23 @@ def write_model(model: CalibrationModel, parity: ParityRows, path: str | os.Path
         Rows with their expected outputs, which a reader checks itself against.
     path : path-like
         Where to; by custom it ends in ``.trueup``.
+
+    Raises
+    ------
+    ModelFileError
+        If the model is one that `read_model` would refuse. Nothing is written then.
+    OSError
+        If the file can't be written.
     """
-    trees = Trees.concatenate([fitted.trees for fitted in model.rounds])
-    manifest = json.dumps(manifest_from_model(model, parity), ensure_ascii=True, allow_nan=False, indent=1)
-    entries = {_MANIFEST: manifest.encode("ascii")}
-    for name, array in trees.arrays().items():
-        entries[_ARRAY_ENTRIES[name]] = _npy_bytes(array.astype(ARRAY_TYPES[name], copy=False))
-    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in entries.items()}
-    entries[_CHECKSUMS] = json.dumps(checksums, indent=1).encode("ascii")
+    try:
+        entries = _entries_of(model, parity)
+        _model_from(_read_json(entries[_MANIFEST]), entries)  # better an error now than a file that won't load
+    except _STUMBLES as error:
+        raise ModelFileError(f"The model can't be saved: {_reason(error)}") from error
     with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
         for name, content in entries.items():
             entry = zipfile.ZipInfo(name, _LONG_AGO)
+            entry.create_system = _UNIX
             entry.external_attr = (stat.S_IFREG | 0o644) << 16
             archive.writestr(entry, content)
 
@@ -81,70 +111,128 @@ def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRo
     OSError
         If there is no such file, or it can't be opened.
     """
-    fail = _failure_of(path)
-    entries = _read_entries(path, fail)
-    try:
-        manifest = json.loads(entries[_MANIFEST].decode("ascii"), parse_constant=_no_constant)
-        if not isinstance(manifest, dict) or type(manifest.get("format")) is not int:
-            raise TypeError("the manifest has no format number")
-        if manifest["format"] > FORMAT:
-            fail.because(
-                f"it is of format {manifest['format']}, and this version of trueup reads formats up to {FORMAT}. "
-                "Upgrade trueup."
-            )
-        trees = Trees(**{name: _array(entries[entry], name) for name, entry in _ARRAY_ENTRIES.items()})
-        return model_from_manifest(manifest, trees)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RecursionError) as error:
-        fail.because(f"{error}", error)
-
-
-class _failure_of:
-    """Raises a `ModelFileError` that names the file."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
-
-    def because(self, reason: str, cause: BaseException | None = None) -> NoReturn:
-        message = f"{self.path!r} can't be used as a trueup model: {reason}"
-        raise ModelFileError(message) from cause
-
-
-def _read_entries(path: str | os.PathLike[str], fail: _failure_of) -> Mapping[str, bytes]:
-    """The contents of the zip by name, with their checksums verified."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for ever, and a device has no end
+        raise _unusable(path, "it is not a file.")
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > MAX_FILE_BYTES:
-            fail.because(f"it has {size:,} bytes, and a model file has at most {MAX_FILE_BYTES:,}.")
-        content = file.read(MAX_FILE_BYTES + 1)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            infos = archive.infolist()
-            expected = {_MANIFEST, _CHECKSUMS, *_ARRAY_ENTRIES.values()}
-            if len(infos) != len(expected) or {info.filename for info in infos} != expected:
-                fail.because("its parts are not those of a model file.")
-            if any(info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 for info in infos):
-                fail.because("its parts are compressed or encrypted, which those of a model file never are.")
-            if sum(info.file_size for info in infos) > len(content):
-                fail.because("its parts overlap or are cut off.")
-            if archive.getinfo(_MANIFEST).file_size > MAX_MANIFEST_BYTES:
-                fail.because(f"its manifest has more than {MAX_MANIFEST_BYTES:,} bytes.")
-            entries = {info.filename: archive.read(info) for info in infos}
-        checksums = json.loads(entries[_CHECKSUMS])
-        for name in entries.keys() - {_CHECKSUMS}:
-            if hashlib.sha256(entries[name]).hexdigest() != checksums[name]:
-                fail.because(f"{name} is damaged (its checksum differs). Copy or save the file again.")
-    except ModelFileError:
-        raise
-    except (
-        zipfile.BadZipFile, EOFError, OSError, ValueError, TypeError, KeyError, IndexError,
-        NotImplementedError, RuntimeError, OverflowError, AttributeError,
-    ) as error:  # fmt: skip
-        fail.because("it is not a zip file, or is damaged or cut off. Copy or save the file again.", error)
+        try:
+            return _model_from(*_read_entries(file))
+        except _STUMBLES as error:
+            raise _unusable(path, _reason(error)) from error
+
+
+def _unusable(path: str | os.PathLike[str], reason: str) -> ModelFileError:
+    return ModelFileError(f"{os.fspath(path)!r} can't be used as a trueup model: {reason}")
+
+
+def _reason(error: Exception) -> str:
+    reason = str(error) or type(error).__name__
+    return reason if len(reason) <= 300 else f"{reason[:300]} ..."
+
+
+def _entries_of(model: CalibrationModel, parity: ParityRows) -> dict[str, bytes]:
+    """The contents of the zip by name."""
+    trees = Trees.concatenate([fitted.trees for fitted in model.rounds])
+    manifest = json.dumps(manifest_from_model(model, parity), ensure_ascii=True, allow_nan=False, indent=1)
+    entries = {_MANIFEST: manifest.encode("ascii")}
+    for name, array in trees.arrays().items():
+        entries[_ARRAY_ENTRIES[name]] = _npy_bytes(array.astype(ARRAY_TYPES[name], copy=False))
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in entries.items()}
+    entries[_CHECKSUMS] = json.dumps(checksums, indent=1).encode("ascii")
+    _check_size("its manifest", len(entries[_MANIFEST]), MAX_MANIFEST_BYTES)
+    _check_size("it", sum(map(len, entries.values())) + _MAX_LIST_BYTES, MAX_FILE_BYTES)
     return entries
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number that a manifest may hold")
+def _model_from(manifest: dict[str, Any], entries: Mapping[str, bytes]) -> tuple[CalibrationModel, ParityRows]:
+    trees = Trees(**{name: _array(entries[entry], name) for name, entry in _ARRAY_ENTRIES.items()})
+    return model_from_manifest(manifest, trees)
+
+
+def _read_entries(file: BinaryIO) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The manifest, and the contents of all parts by name, with their checksums verified."""
+    size = os.fstat(file.fileno()).st_size
+    _check_size("it", size, MAX_FILE_BYTES)
+    _check_end(file, size)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            parts = archive.infolist()
+            manifest = _read_manifest(archive, parts)
+            if sorted(part.filename for part in parts) != _PARTS:
+                raise ValueError("its parts are not those of a model file.")
+            if sum(part.file_size for part in parts) > size:
+                raise ValueError("its parts overlap or are cut off.")
+            entries = {part.filename: _read_part(archive, part) for part in parts}
+    except (zipfile.BadZipFile, struct.error, EOFError, OSError) as error:
+        raise ValueError("it is damaged or cut off. Copy or save the file again.") from error
+    _check_size("its list of checksums", len(entries[_CHECKSUMS]), _MAX_LIST_BYTES)
+    checksums = _read_json(entries[_CHECKSUMS])
+    for name in entries.keys() - {_CHECKSUMS}:
+        if hashlib.sha256(entries[name]).hexdigest() != checksums.get(name):
+            raise ValueError(f"{name} is damaged (its checksum differs). Copy or save the file again.")
+    return manifest, entries
+
+
+def _check_size(what: str, size: int, limit: int) -> None:
+    if size > limit:
+        raise ValueError(f"{what} has {size:,} bytes, and {limit:,} is the limit.")
+
+
+def _check_end(file: BinaryIO, size: int) -> None:
+    """Refuse what is not a zip of ours before `zipfile` reads a list of parts that may be millions long."""
+    file.seek(max(0, size - _END_OF_ZIP.size - _ZIP64_LOCATOR))
+    tail = file.read(_END_OF_ZIP.size + _ZIP64_LOCATOR)
+    end = tail[_ZIP64_LOCATOR:]
+    if len(end) != _END_OF_ZIP.size or not end.startswith(b"PK\x05\x06"):
+        raise ValueError("it is not a model file, or is cut off. Copy or save the file again.")
+    *_, list_size, list_offset, _ = _END_OF_ZIP.unpack(end)
+    is_zip64 = tail.startswith(b"PK\x06\x07")
+    if is_zip64 or list_size > _MAX_LIST_BYTES or list_offset + list_size + len(end) != size:
+        raise ValueError("its list of parts is not that of a model file.")
+
+
+def _read_manifest(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo]) -> dict[str, Any]:
+    """The manifest, read before all else: a newer format may have other parts than those that we know."""
+    manifests = [part for part in parts if part.filename == _MANIFEST]
+    if len(manifests) != 1:
+        raise ValueError("its parts are not those of a model file.")
+    _check_size("its manifest", manifests[0].file_size, MAX_MANIFEST_BYTES)
+    manifest = _read_json(_read_part(archive, manifests[0]))
+    number = manifest.get("format")
+    if type(number) is not int or number < 1:
+        raise ValueError("its manifest has no format number.")
+    if number > FORMAT:
+        raise ValueError(f"it is of format {number}, and {FORMAT} is the newest known here. Upgrade trueup.")
+    return manifest
+
+
+def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    is_stored = part.compress_type == zipfile.ZIP_STORED and part.compress_size == part.file_size
+    if not is_stored or part.flag_bits & 1:
+        raise ValueError("its parts are compressed or encrypted, which those of a model file never are.")
+    return archive.read(part)
+
+
+def _read_json(content: bytes) -> dict[str, Any]:
+    """A JSON object without NaN, infinities, or two fields of the same name."""
+    text = content.decode("ascii")
+    found = json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_without_doubles)
+    if type(found) is not dict:
+        raise TypeError("its manifest is not a JSON object")
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"its manifest holds {text[:20]}, which is not a finite number")
+    return number
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("its manifest has a field twice")
+    return found
 
 
 def _npy_bytes(array: npt.NDArray[Any]) -> bytes:
@@ -155,13 +243,12 @@ def _npy_bytes(array: npt.NDArray[Any]) -> bytes:
 
 def _array(content: bytes, name: str) -> npt.NDArray[Any]:
     """The array in a ``.npy`` file, which must be one-dimensional, of the right type, and all there."""
-    stream = io.BytesIO(content)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError(f"the array {name!r} is in a version of .npy that a model file doesn't use")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-    if dtype != ARRAY_TYPES[name] or len(shape) != 1:
-        raise ValueError(f"the array {name!r} has type {dtype} and shape {shape}")
-    data = content[stream.tell() :]
-    if shape[0] * dtype.itemsize != len(data):
-        raise ValueError(f"the array {name!r} says that it has {shape[0]} values, but {len(data)} bytes follow")
+    dtype = ARRAY_TYPES[name]
+    start = 10 + int.from_bytes(content[8:10], "little")
+    header = _NPY_HEADER.fullmatch(content[10:start])
+    if not content.startswith(_NPY_MAGIC) or header is None or header[1] != dtype.str.encode():
+        raise ValueError(f"the array {name!r} is not a one-dimensional array of type {dtype}")
+    data = content[start:]
+    if int(header[2]) * dtype.itemsize != len(data):
+        raise ValueError(f"the array {name!r} has another length than its header says")
     return np.frombuffer(data, dtype=dtype)

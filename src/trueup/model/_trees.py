@@ -28,8 +28,8 @@ ARRAY_TYPES: dict[str, np.dtype[Any]] = {
 class Trees:
     """Any number of trees, one after the other.
 
-    Tree ``k`` has the splits ``node_offsets[k]`` to ``node_offsets[k + 1]``, the first being its root, and one leaf
-    more than splits: ``leaf_values[node_offsets[k] + k]`` is its first.
+    Tree ``k`` has the splits ``node_offsets[k]`` to ``node_offsets[k + 1]``, the first being its root, and
+    one leaf more than splits: ``leaf_values[node_offsets[k] + k]`` is its first.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Trees:
     split_feature : int32 array, one a split
         The feature that the split looks at; the number of features stands for the logit.
     threshold : float64 array, one a split
-        Numbers go left if they are at most this; for a categorical split, the number of its set of categories.
+        Numbers go left if they are at most this; for a categorical split, the number of its set.
     decision_type : uint8 array, one a split
         LightGBM's: bit 0 categorical, bit 1 missing goes left, bits 2 and 3 what counts as missing.
     left_child, right_child : int32 arrays, one a split
@@ -98,15 +98,19 @@ class Trees:
         begin, end = int(self.node_offsets[first]), int(self.node_offsets[last])
         own = {name: getattr(self, name)[begin:end] for name in _ONE_A_SPLIT}
         is_set = (own["decision_type"] & 1).astype(bool)
-        used, renumbered = np.unique(own["threshold"][is_set].astype(np.int64), return_inverse=True)
+        sets = own["threshold"][is_set].astype(np.int64)
+        used = np.unique(sets)
         own["threshold"] = own["threshold"].copy()
-        own["threshold"][is_set] = renumbered
-        words = [self.category_words[self.category_offsets[s] : self.category_offsets[s + 1]] for s in used]
+        own["threshold"][is_set] = np.searchsorted(used, sets)
+        begins = self.category_offsets[used]
+        lengths = self.category_offsets[used + 1] - begins
+        category_offsets = np.concatenate([[0], np.cumsum(lengths)])
+        words = np.arange(category_offsets[-1]) + np.repeat(begins - category_offsets[:-1], lengths)
         return Trees(
             node_offsets=self.node_offsets[first : last + 1] - self.node_offsets[first],
             leaf_values=self.leaf_values[begin + first : end + last],
-            category_offsets=np.concatenate([[0], np.cumsum([len(w) for w in words])]).astype("<i4"),
-            category_words=_join(words, "category_words"),
+            category_offsets=category_offsets.astype(ARRAY_TYPES["category_offsets"]),
+            category_words=self.category_words[words],
             **own,
         )
 
@@ -120,4 +124,5 @@ def _join(arrays: Sequence[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
 
 def _join_offsets(parts: Sequence[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
     lengths = [np.diff(part) for part in parts]
-    return np.concatenate([[0], np.cumsum(np.concatenate([np.empty(0, np.int64), *lengths]))]).astype("<i4")
+    ends = np.cumsum(np.concatenate([np.empty(0, np.int64), *lengths]))
+    return np.concatenate([[0], ends]).astype(ARRAY_TYPES["node_offsets"])

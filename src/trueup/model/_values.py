@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import decimal
+import enum
 import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +19,8 @@ __all__ = ["OpaqueValue", "decode_value", "encode_value", "plain_value"]
 class OpaqueValue:
     """A value of a type that we don't know, known by its type's name and its text.
 
-    ``pandas.Interval``, ``uuid.UUID`` or a member of an enum: the text tells two of them apart as well as they do
-    themselves, and a text can be saved.
+    ``pandas.Interval``, ``uuid.UUID`` or a member of an enum: the text tells two of them apart as well as
+    they do themselves, and a text can be saved.
     """
 
     type_name: str
@@ -58,29 +60,77 @@ def _text(value: object) -> str:
 def plain_value(value: Any) -> Any:
     """One of the types that `encode_value` knows, equal to `value`; None for a missing value.
 
-    Whole floats become ints, as a column of ints with a gap is read as floats. Times with a zone become UTC, times finer
-    than a microsecond lose the rest.
+    Numbers become ints if they are whole and floats if not, as a column of ints with a gap is read as floats.
+    Times with a zone become UTC without one, times finer than a microsecond lose the rest. Members of an enum
+    that are strings or ints are those.
+
+    Raises `TypeError` on what can be neither a number nor a category, such as a list, and `OverflowError` on
+    what can't be converted, such as a time in a zone where UTC is in the year 0.
     """
     kind = type(value)
-    if kind is str or kind is bool or kind is int:
+    if kind is str or kind is bool or kind is int or value is None:
         return value
-    if hasattr(value, "dtype") and hasattr(value, "item"):  # a NumPy scalar
-        value = value.astype("datetime64[us]").item() if value.dtype.kind == "M" else value.item()
-    if value is None or value != value:  # NaN and NaT are not equal to themselves
-        return None
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else float(value)
-    if isinstance(value, dt.datetime):
-        value = value.astimezone(dt.timezone.utc) if value.tzinfo is not None else value
-        return dt.datetime(*value.timetuple()[:6], value.microsecond)
-    for known in (bool, str, int, dt.date, dt.time, dt.timedelta, decimal.Decimal, bytes, OpaqueValue):
-        if type(value) is known:
-            return value
+    if kind is not float and hasattr(value, "dtype") and hasattr(value, "item"):
+        value = _from_numpy(value)
+    if value is None or isinstance(value, (bool, OpaqueValue)):
+        return value
     if isinstance(value, str):
         return str.__str__(value)
-    if repr(value) == "<NA>":
+    if isinstance(value, numbers.Number):
+        return _plain_number(value)
+    if isinstance(value, (dt.date, dt.time, dt.timedelta)):
+        return _plain_time(value)
+    return bytes(value) if isinstance(value, (bytes, bytearray)) else _opaque(value)
+
+
+def _from_numpy(value: Any) -> Any:
+    """The Python object in a NumPy scalar."""
+    if getattr(value, "ndim", 0):
+        raise TypeError("it is an array")
+    code = value.dtype.kind
+    if code == "M" and value.dtype != "datetime64[D]":
+        value = value.astype("datetime64[us]")
+    elif code == "m":
+        value = value.astype("timedelta64[us]")
+    return float(value) if code == "f" else value.item()
+
+
+def _plain_number(value: Any) -> int | float | None:
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if not isinstance(value, (numbers.Real, decimal.Decimal)):
+        raise TypeError("complex numbers have no order")
+    if isinstance(value, decimal.Decimal) and value.is_nan():  # a signaling NaN can't become a float
         return None
-    return OpaqueValue(type(value).__qualname__, str(value))
+    number = float(value)
+    if math.isnan(number):
+        return None
+    return int(number) if number.is_integer() else number
+
+
+def _plain_time(value: Any) -> Any:
+    """The same date or time without what a subclass adds, as ``pandas.Timestamp`` does."""
+    if type(value).__name__ == "NaTType":  # which says that it is a datetime
+        return None
+    if isinstance(value, dt.datetime):
+        utc = value if value.tzinfo is None else value.astimezone(dt.timezone.utc)
+        return dt.datetime(utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond)
+    if isinstance(value, dt.date):
+        return dt.date(value.year, value.month, value.day)
+    if isinstance(value, dt.timedelta):
+        return dt.timedelta(value.days, value.seconds, value.microseconds)
+    return value
+
+
+def _opaque(value: Any) -> OpaqueValue | None:
+    kind = type(value)
+    if kind.__name__ == "NAType":  # pandas.NA, which is neither equal to itself nor different
+        return None
+    if isinstance(value, (list, dict, set, frozenset)):  # the text of a set is another one in another process
+        raise TypeError(f"a {kind.__name__} holds many values")
+    if isinstance(value, enum.Enum):
+        return OpaqueValue(kind.__qualname__, value.name or str(value))
+    return OpaqueValue(kind.__qualname__, str(value))
 
 
 def encode_value(value: Any) -> Any:
@@ -98,8 +148,8 @@ def encode_value(value: Any) -> Any:
 def decode_value(encoded: Any) -> Any:
     """The value that `encode_value` was given.
 
-    Raises `ValueError`, `TypeError`, `KeyError`, `ArithmeticError` or `IndexError` on anything that it can't have
-    written.
+    Raises `ValueError`, `TypeError`, `KeyError`, `ArithmeticError` or `IndexError` on anything that it can't
+    have written.
     """
     if encoded is None or isinstance(encoded, (str, bool, int)):
         return encoded

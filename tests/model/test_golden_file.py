@@ -1,0 +1,81 @@
+"""Files of every released format load for ever, and give the scores that they gave when they were written."""
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueup
+from trueup.model import decode_value, encode_value
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def make_golden(path: Path) -> None:
+    """Write the golden file of the current format, and its rows and scores as JSON beside it.
+
+    Run once for each format, when it is released, by ``python tests/model/test_golden_file.py``; the files of
+    older formats are never written again. Some of the trees have more than 8 leaves, and some have not.
+    """
+    generator = np.random.default_rng(1)
+    n = 3000
+    days = [dt.date(2024, 2, 29), dt.date(2025, 1, 1), dt.date(2025, 12, 31)]
+    times = [dt.datetime(2025, 1, 1, 12), dt.datetime(2025, 1, 1, 12, 0, 0, 1)]
+    mixed = ["seven", 7, 7.5, b"7", dt.timedelta(days=7), dt.time(7), dt.date(2007, 7, 7), True]
+    choices: dict[str, list[Any]] = {
+        "country": ["Österreich", "中国", "a \" \\ 'b", "", None],
+        "plan": [1, 2, 2.5, 40, None],
+        "member": [True, False, None],
+        "since": [*days, None],
+        "seen": [*times, None],
+        "mixed": [*mixed, None],
+    }
+    table: dict[str, Any] = {
+        name: [values[i] for i in generator.integers(len(values), size=n)] for name, values in choices.items()
+    }
+    table["age"] = [None if age > 80 else age for age in generator.uniform(18, 90, n).tolist()]
+    table["visits"] = generator.poisson(3, n).tolist()
+    table["all_missing"] = [None] * n
+    scores = generator.uniform(0.05, 0.95, n)
+    shift = sum(
+        np.array([0.6 * (values.index(value) % 2) for value in table[name]]) for name, values in choices.items()
+    )
+    young = np.array([age is None or age < 40 for age in table["age"]])
+    logits = np.log(scores / (1 - scores)) + shift - 1.5 + 0.8 * young
+    labels = np.where(generator.uniform(size=n) < 1 / (1 + np.exp(-logits)), "yes", "no")
+    model = trueup.MCGrad(
+        categorical_features=["plan", "since", "seen"],
+        validation=None,
+        rescale="train",
+        max_rounds=3,
+        lightgbm_params={"n_estimators": 6, "learning_rate": 0.2, "num_leaves": 9, "min_child_samples": 270},
+    ).fit(table, labels, scores=scores)
+    model.save(path)
+    rows = [{name: encode_value(table[name][i]) for name in table} for i in range(60)]
+    after = model.calibrate({name: values[:60] for name, values in table.items()}, scores[:60])
+    golden = {"rows": rows, "scores": scores[:60].tolist(), "calibrated": after.tolist()}
+    path.with_suffix(".json").write_text(json.dumps(golden, indent=1) + "\n")
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.trueup")), ids=lambda path: path.stem)
+def test_a_golden_file_loads_for_ever_and_gives_the_same_scores(path: Path) -> None:
+    golden = json.loads(path.with_suffix(".json").read_text())
+    rows = [{name: decode_value(value) for name, value in row.items()} for row in golden["rows"]]
+    table = {name: [row[name] for row in rows] for name in rows[0]}
+    calibrator = trueup.load(path)
+    # Not bit for bit: another machine's exp and log may differ in the last digit.
+    np.testing.assert_allclose(calibrator.calibrate(table, golden["scores"]), golden["calibrated"], rtol=1e-12)
+    one_by_one = [calibrator.calibrate_one(row, p) for row, p in zip(rows, golden["scores"], strict=True)]
+    np.testing.assert_allclose(one_by_one, golden["calibrated"], rtol=1e-12)
+    assert trueup.MCGrad.load(path).classes_.tolist() == ["no", "yes"]
+
+
+def test_every_format_has_a_golden_file() -> None:
+    assert [path.name for path in sorted(GOLDEN.glob("*.trueup"))] == ["format_1.trueup"]
+
+
+if __name__ == "__main__":
+    make_golden(GOLDEN / "format_1.trueup")
