@@ -76,6 +76,8 @@ Result mapped(const Vector<double>& values, int n_threads, Map map) {
 }  // namespace
 
 NB_MODULE(_native, m) {
+    // A calibrator that lives until the interpreter ends is how it is meant to be used, not a leak to tell users of.
+    nb::set_leak_warnings(false);
     m.doc() = "Hot kernels of trueup: walking trees, and sums of the logistic loss.";
     m.attr("SCORE_CLIP") = trueup::kScoreClip;
 
