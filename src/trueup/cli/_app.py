@@ -212,7 +212,7 @@ def _inspect(model: Annotated[str, typer.Argument(help="The model file.")], as_j
 def _demo(
     rows: Annotated[
         int, typer.Option(min=1000, help="Rows of simulated traffic; half of them are fitted on.")
-    ] = 100_000,
+    ] = 200_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic and the splits.")] = 0,
     output: Annotated[str, typer.Option("--output", "-o", help="The folder for the demo's files.")] = "trueup-demo",
     as_json: _Json = False,

@@ -18,7 +18,7 @@ __all__ = ["print_screen", "report_html"]
 WIDTH = 100
 _BAR_WIDTH = 12
 _WIDTH_WITH_BARS = 96
-_MORE_ROWS = 400_000
+_MORE_ROWS = 800_000
 _WORSE, _BETTER = "red", "green"
 
 # A format string: what rich fills in stands in single braces.
