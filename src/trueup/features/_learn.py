@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.errors import ColumnError, ParameterError, TableError
-from trueup.model import Feature, FeatureSpec, ValueKind
+from trueup.model import Feature, FeatureSpec, OpaqueValue, ValueKind
 from trueup.table import CalibrationTable, Column, listed
 
 __all__ = ["learn_features"]
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+>")
+_MAX_BITS = 1024  # what a float can hold; Python refuses to write very long integers as text
 
 
 def learn_features(
@@ -20,6 +26,7 @@ def learn_features(
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
     score_column: str | None = None,
+    rows: npt.NDArray[np.bool_] | None = None,
 ) -> FeatureSpec:
     """What the columns of a table hold, and the categories of those that are categorical.
 
@@ -33,6 +40,8 @@ def learn_features(
         Columns that are categorical besides those whose type makes them so.
     score_column : str, optional
         The column that holds the base scores; never a feature.
+    rows : array of bool, optional
+        The rows whose categories count; all by default.
 
     Returns
     -------
@@ -41,16 +50,21 @@ def learn_features(
     """
     if not table.names:
         raise TableError(
-            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required. Pass a table with "
-            "at least one column."
+            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required. "
+            "Pass a table with at least one column."
         )
     if score_column is not None:
         _check_there([score_column], table, "score_column")
     chosen = [name for name in table.names if name != score_column] if features is None else _chosen(features, table)
     if score_column in chosen:
-        raise ParameterError(f"score_column {score_column!r} can't be one of the features too. Take it out of features=.")
+        raise ParameterError(
+            f"score_column {score_column!r} can't be one of the features too. Take it out of features=."
+        )
     named = _named_categorical(categorical_features, table)
-    learned = tuple(_learn_feature(table.column(name), name in named) for name in chosen)
+    columns = (table.column(name) for name in chosen)
+    if rows is not None:
+        columns = (column.of_rows(rows) for column in columns)
+    learned = tuple(_learn_feature(column, column.name in named) for column in columns)
     return FeatureSpec(table.names, learned, table.named, score_column)
 
 
@@ -67,8 +81,8 @@ def _named_categorical(categorical: str | Iterable[str | int], table: Calibratio
     if isinstance(categorical, str):
         if categorical != "from_dtype":
             raise ParameterError(
-                f'categorical_features must be "from_dtype" or a list of names, got {categorical!r}. Use [{categorical!r}] '
-                "to name one column."
+                f'categorical_features must be "from_dtype" or a list of names, got {categorical!r}. Use '
+                f"[{categorical!r}] to name one column."
             )
         return set()
     return set(_names_from(categorical, table, "categorical_features"))
@@ -89,51 +103,50 @@ def _names_from(wanted: Iterable[str | int], table: CalibrationTable, parameter:
 
 
 def _check_there(names: Iterable[str], table: CalibrationTable, parameter: str) -> None:
-    absent = [name for name in names if name not in table.names]
+    absent = [name for name in names if name not in table]
     if absent:
         raise ColumnError(f"{parameter}: X has no column {listed(absent)}. Its columns are {listed(table.names, 12)}.")
 
 
 def _learn_feature(column: Column, named_categorical: bool) -> Feature:
-    if named_categorical or column.has_categorical_type:
-        return Feature(column.name, column.kind, _categories(column))
-    if column.kind in (ValueKind.DATE, ValueKind.DATETIME):
-        raise ColumnError(
-            f"Column {column.name!r} holds {column.kind.value}. Name it in categorical_features= if each is a category, turn it "
-            "into a number (an hour, an age), or leave it out with features=."
-        )
-    return Feature(column.name, ValueKind.NUMBER)
-
-
-def _categories(column: Column) -> tuple[Any, ...]:
-    """The distinct values of a column that are not missing, sorted."""
-    if column.codes is not None:
-        used = np.unique(column.codes[column.codes >= 0])
-        plain = Column(column.name, column.kind, column.values).objects()
-        distinct = {plain[code] for code in used}
-    elif column.kind is ValueKind.STRING and not isinstance(column.values, np.ndarray):
-        import pyarrow.compute as pc
-
-        distinct = set(pc.unique(column.values).to_pylist())
-    elif column.kind in (ValueKind.STRING, ValueKind.MIXED, ValueKind.EMPTY):
-        distinct = set(column.values)
-    else:
-        distinct = set(Column(column.name, column.kind, np.unique(column.values)).objects())
-    distinct.discard(None)
-    _refuse_unstable(distinct, column.name)
+    if not named_categorical and not column.has_categorical_type:
+        if column.kind is ValueKind.NUMBER:
+            return Feature(column.name, ValueKind.NUMBER)
+        raise _not_a_number(column.name, column.kind.value)
+    distinct = column.distinct()
+    if column.kind is ValueKind.MIXED:  # True is 1, and which of them came first must not matter
+        distinct = {int(value) if isinstance(value, bool) else value for value in distinct}
+    types = set(map(type, distinct))
+    if types and types <= {dt.timedelta, dt.time} and not named_categorical and column.codes is None:
+        raise _not_a_number(column.name, "durations or times of day")
+    _check_categories(distinct, types, column)
     try:
-        return tuple(sorted(distinct))
+        categories = sorted(distinct)
     except TypeError:  # of several types: numbers can't be sorted among strings
-        return tuple(sorted(distinct, key=lambda value: (type(value).__name__, str(value))))
+        categories = sorted(distinct, key=lambda value: (type(value).__name__, str(value)))
+    return Feature(column.name, column.kind, tuple(categories))
 
 
-def _refuse_unstable(values: Iterable[Any], name: str) -> None:
-    for value in values:
-        text = getattr(value, "text", "")
-        if " object at 0x" in text:
+def _not_a_number(name: str, what: str) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} holds {what}. Name it in categorical_features= if each is a category, turn it into "
+        "a number (an hour, an age), or leave it out with features=."
+    )
+
+
+def _check_categories(distinct: set[Any], types: set[type], column: Column) -> None:
+    """Refuse categories that another process or a file could not know again."""
+    if column.kind in (ValueKind.DATE, ValueKind.DATETIME) and int in types:
+        raise ColumnError(
+            f"Column {column.name!r} holds {column.kind.value} outside the years 1 to 9999. Drop those rows."
+        )
+    for value in distinct:
+        if isinstance(value, OpaqueValue) and _ADDRESS.search(value.text):
             raise ColumnError(
-                f"Column {name!r} holds objects of type {value.type_name} whose text is an address in memory. Turn them into "
-                "strings or numbers."
+                f"Column {column.name!r} holds objects of type {value.type_name} whose text is an address in "
+                "memory. Turn them into strings or numbers."
             )
-
-
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            raise ColumnError(
+                f"Column {column.name!r} holds integers of more than {_MAX_BITS:,} bits. Turn them into strings."
+            )

@@ -1,14 +1,19 @@
 """Columns and roles in, checked arrays out; all messages about bad data; the only door to narwhals."""
 
-from trueup.table._columns import Column
+from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy
+from trueup.table._columns import Column, kind_of, plain
 from trueup.table._table import CalibrationTable, listed, read_table
 from trueup.table._vectors import Labels, read_labels, read_scores, read_weights
 
 __all__ = [
+    "EXACT_IN_FLOATS",
     "CalibrationTable",
     "Column",
     "Labels",
+    "arrow_to_numpy",
+    "kind_of",
     "listed",
+    "plain",
     "read_labels",
     "read_scores",
     "read_table",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.errors import ColumnError, TableError
-from trueup.table._columns import Column, column_from_any, column_from_numpy
+from trueup.table._columns import Column
+from trueup.table._readers import column_from_any, column_from_numpy, column_from_series
 
 __all__ = ["CalibrationTable", "listed", "read_table"]
 
@@ -35,9 +39,16 @@ class CalibrationTable:
     named: bool
     _read: Callable[[int], Column]
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
     def column(self, name: str) -> Column:
         """The column of that name."""
-        return self._read(self.names.index(name))
+        return self._read(self._places[name])
 
     def renamed(self, names: tuple[str, ...]) -> CalibrationTable:
         """The same columns under other names."""
@@ -65,61 +76,88 @@ def read_table(X: Any) -> CalibrationTable:
         return _from_mapping(X)
     if isinstance(X, np.ndarray):
         return _from_numpy(X)
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TableError(f"X is lazy ({type(X).__name__}). Collect it first, e.g. with .collect().")
-    if isinstance(frame, nw.DataFrame):
-        native_names = getattr(X, "columns", frame.columns)
-        names = _checked_names(native_names if _is_pandas(X) else frame.columns)
-        series = list(frame.iter_columns())
-        named = not _is_pandas(X) or any(isinstance(name, str) for name in native_names)
-        return CalibrationTable(names, len(frame), named, lambda i: column_from_any(names[i], series[i].to_native()))
+    table = _from_frame(X)
+    if table is not None:
+        return table
     if isinstance(X, (str, bytes)) or not (hasattr(X, "__array__") or hasattr(X, "__len__")):
         raise TableError(f"X is a {type(X).__name__}. Pass {_ACCEPTED}.")
     try:
-        return _from_numpy(np.asarray(X))
+        array = np.asarray(X)
+        if array.dtype.kind in "US":  # NumPy makes strings of all that stand beside strings
+            array = np.asarray(X, dtype=object)
     except (ValueError, TypeError) as error:
-        if isinstance(error, TableError):
-            raise
         raise TableError(f"X can't be read as a table ({error}). Pass {_ACCEPTED}.") from error
+    return _from_numpy(array)
 
 
-def listed(names: Iterable[str], at_most: int = 5) -> str:
+def listed(names: Iterable[Any], at_most: int = 5) -> str:
     """Names in quotes for a message; the rest is counted."""
     names = list(names)
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
 
 
+def _from_frame(X: Any) -> CalibrationTable | None:
+    """From a table of any library that narwhals knows; None if it is something else."""
+    import narwhals.stable.v2 as nw
+
+    if type(X).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        if isinstance(X, pa.RecordBatch):  # which narwhals doesn't know
+            X = pa.Table.from_batches([X])
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        _checked_names(X.columns if hasattr(X, "iloc") else X.column_names)
+        raise
+    if isinstance(frame, nw.LazyFrame):
+        raise TableError(f"X is lazy ({type(X).__name__}). Collect it first, e.g. with .collect().")
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    native_names: list[Any] = frame.columns
+    names = _checked_names(native_names)
+    named = native_names != list(range(len(names)))  # pandas numbers the columns that nobody named
+
+    def read(place: int) -> Column:
+        return column_from_series(names[place], frame.get_column(native_names[place]))
+
+    return CalibrationTable(names, len(frame), named, read)
+
+
 def _from_mapping(X: Mapping[Any, Any]) -> CalibrationTable:
     names = _checked_names(X.keys())
     values = list(X.values())
-    lengths = {}
-    for name, value in zip(names, values, strict=True):
-        if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+    lengths = [_length(name, value) for name, value in zip(names, values, strict=True)]
+    for name, length in zip(names, lengths, strict=True):
+        if length != lengths[0]:
             raise TableError(
-                f"Column {name!r} is a single {type(value).__name__}. A table needs an array a column; for one row, use "
-                "calibrate_one."
+                f"Columns differ in length: {names[0]!r} has {lengths[0]:,} rows, {name!r} has {length:,}. "
+                "They must be the same rows."
             )
-        lengths[name] = len(value)
-    if len(set(lengths.values())) > 1:
-        first, other = next(iter(lengths.items())), next(item for item in lengths.items() if item[1] != lengths[names[0]])
-        raise TableError(
-            f"Columns differ in length: {first[0]!r} has {first[1]:,} rows, {other[0]!r} has {other[1]:,}."
-        )
-    n_rows = lengths[names[0]] if names else 0
+    n_rows = lengths[0] if lengths else 0
     return CalibrationTable(names, n_rows, True, lambda i: column_from_any(names[i], values[i]))
 
 
-def _from_numpy(X: np.ndarray[Any, Any]) -> CalibrationTable:
-    if X.dtype.names:
+def _length(name: str, values: Any) -> int:
+    try:
+        if not isinstance(values, (str, bytes)):
+            return len(values)
+    except TypeError:
+        pass
+    raise TableError(
+        f"Column {name!r} is a single {type(values).__name__}. A table needs an array a column; for one row, "
+        "use calibrate_one."
+    )
+
+
+def _from_numpy(X: npt.NDArray[Any]) -> CalibrationTable:
+    if X.dtype.names and X.ndim == 1:
         return _from_mapping({name: X[name] for name in X.dtype.names})
     if X.ndim != 2:
         raise TableError(
-            f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead. Reshape your data: "
-            "array.reshape(-1, 1) for one feature, array.reshape(1, -1) for one row."
+            f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead. Reshape your "
+            "data: array.reshape(-1, 1) for one feature, array.reshape(1, -1) for one row."
         )
     names = tuple(f"x{i}" for i in range(X.shape[1]))
     return CalibrationTable(names, X.shape[0], False, lambda i: column_from_numpy(names[i], X[:, i]))
@@ -127,11 +165,7 @@ def _from_numpy(X: np.ndarray[Any, Any]) -> CalibrationTable:
 
 def _checked_names(names: Iterable[Any]) -> tuple[str, ...]:
     checked = tuple(str(name) for name in names)
-    doubled = [name for name in dict.fromkeys(checked) if checked.count(name) > 1] if len(set(checked)) < len(checked) else []
-    if doubled:
+    if len(set(checked)) < len(checked):
+        doubled = [name for name, count in Counter(checked).items() if count > 1]
         raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once. Rename or drop one.")
     return checked
-
-
-def _is_pandas(X: Any) -> bool:
-    return type(X).__module__.split(".")[0] in ("pandas", "modin", "cudf")

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import LabelError, ScoreError, WeightError
-from trueup.model import ValueKind
-from trueup.table._columns import Column, column_from_any
+from trueup.errors import DataError, LabelError, ScoreError, WeightError
+from trueup.model import OpaqueValue, ValueKind
+from trueup.table._columns import Column
+from trueup.table._readers import column_from_any
 
 __all__ = ["Labels", "read_labels", "read_scores", "read_weights"]
 
-MAX_WEIGHT = 1e30  # LightGBM sums weights as 32-bit floats
+# LightGBM keeps weights and gains, which grow with the square of a sum of weights, as 32-bit floats.
+MAX_WEIGHT = 1e15
+MIN_LARGEST_WEIGHT = 1e-15
+MIN_SHARE_OF_LARGEST = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,7 @@ def read_scores(
 
     Parameters
     ----------
-    scores : array-like
+    scores : array-like or Column
         One a row, or the two columns of ``predict_proba``.
     n_rows : int
         How many there must be.
@@ -57,133 +61,181 @@ def read_scores(
     float64 array
         The scores, between 0 and 1, contiguous.
     """
-    shape = getattr(scores, "shape", ())
-    if len(shape) == 2 and not hasattr(scores, "columns"):
-        if shape[1] not in (1, 2):
-            raise ScoreError(
-                f"{name} has {shape[1]} columns; pass one score a row, or the two columns of predict_proba."
-            )
-        scores = np.asarray(scores)[:, -1]
-    column = _column(scores, name, ScoreError)
-    if column.kind is ValueKind.EMPTY and missing_allowed:
-        values = np.full(len(column), np.nan)
-    elif column.kind is not ValueKind.NUMBER:
+    column = _column(_positive_class(scores, name), name, ScoreError)
+    if column.kind not in (ValueKind.NUMBER, ValueKind.EMPTY):
         raise ScoreError(f"{name} holds {column.kind.value}; pass probabilities of the positive class.")
-    else:
-        values = np.ascontiguousarray(column.floats())
+    values = np.ascontiguousarray(column.floats())
     _check_length(len(values), n_rows, name, ScoreError)
-    if not missing_allowed:
-        _refuse(np.isnan(values), values, f"{name}: {{}} scores are missing", "Drop those rows or fill them.", ScoreError)
+    missing = np.isnan(values)
+    if missing.any() and not missing_allowed:
+        what = f"{_count(missing)} scores are missing ({_first(missing, values)})"
+        raise ScoreError(f"{name}: {what}. Drop those rows or fill them.")
     outside = (values < 0) | (values > 1)
-    advice = "Pass probabilities; logits become probabilities by 1 / (1 + exp(-logit))."
-    _refuse(outside, values, f"{name}: {{}} scores are outside [0, 1]", advice, ScoreError)
+    if outside.any():
+        raise ScoreError(
+            f"{name}: {_count(outside)} scores are outside [0, 1] ({_first(outside, values)}). Pass "
+            "probabilities; logits become probabilities by 1 / (1 + exp(-logit))."
+        )
     return values
 
 
 def read_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """Sample weights, none of them negative and not all of them zero; None for none."""
+    """Sample weights, none of them negative, and of a size that sums can hold; None for none."""
     if weights is None:
         return None
-    if isinstance(weights, (int, float)):
-        raise WeightError("sample_weight is a single value; pass one weight a row.")
-    column = _column(weights, "sample_weight", WeightError)
-    if column.kind not in (ValueKind.NUMBER, ValueKind.BOOLEAN):
-        raise WeightError(f"sample_weight holds {column.kind.value}; pass numbers.")
+    name = "sample_weight"
+    column = _column(weights, name, WeightError)
+    if column.kind not in (ValueKind.NUMBER, ValueKind.BOOLEAN, ValueKind.EMPTY):
+        raise WeightError(f"{name} holds {column.kind.value}; pass numbers.")
     values = np.ascontiguousarray(column.floats())
-    _check_length(len(values), n_rows, "sample_weight", WeightError)
-    _refuse(~np.isfinite(values), values, "sample_weight: {} weights are missing or not finite", "Drop those rows or "
-            "fill the weights.", WeightError)  # fmt: skip
-    _refuse(values < 0, values, "sample_weight: {} weights are negative", "Weights must be 0 or more.", WeightError)
-    _refuse(values > MAX_WEIGHT, values, f"sample_weight: {{}} weights are above {MAX_WEIGHT:g}",
-            "Divide all weights by their mean.", WeightError)  # fmt: skip
+    _check_length(len(values), n_rows, name, WeightError)
+    for bad, what, advice in (
+        (~np.isfinite(values), "are missing or not finite", "Drop those rows or fill the weights."),
+        (values < 0, "are negative", "Weights must be 0 or more."),
+        (values > MAX_WEIGHT, f"are above {MAX_WEIGHT:g}", "Divide all weights by their mean."),
+        (_negligible(values), f"are less than {MIN_SHARE_OF_LARGEST:g} of the largest", "Set them to 0."),
+    ):
+        if bad.any():
+            raise WeightError(f"{name}: {_count(bad)} weights {what} ({_first(bad, values)}). {advice}")
     if n_rows and not values.any():
-        raise WeightError(f"sample_weight: all {n_rows:,} weights are zero. At least one row must count.")
+        raise WeightError(f"{name}: all {n_rows:,} weights are zero. At least one row must count.")
+    if n_rows and values.max() < MIN_LARGEST_WEIGHT:
+        what = f"all {n_rows:,} weights are below {MIN_LARGEST_WEIGHT:g}"
+        raise WeightError(f"{name}: {what}. Divide all weights by their mean.")
     return values
 
 
 def read_labels(y: Any, n_rows: int, *, like: Labels | None = None) -> Labels:
     """Labels of two classes, or probabilities.
 
-    Floats between 0 and 1 of which some are neither are soft labels; all else is classes, and there must be two. With
-    `like`, the classes are those, and one of them may be absent.
+    Floats between 0 and 1 of which some are neither are soft labels; all else is classes, and there must be
+    two. With `like`, the classes are those, and one of them may be absent.
     """
     if y is None:
         raise LabelError("MCGrad requires y to be passed, but the target y is None.")
     column = _column(y, "y", LabelError)
     _check_length(len(column), n_rows, "y", LabelError)
-    if column.kind is ValueKind.NUMBER and column.codes is None:
-        return _labels_from_numbers(np.asarray(column.values), like)
+    if column.kind is ValueKind.NUMBER and column.codes is None and column.values.dtype != object:
+        return _labels_from_numbers(column.values, like)
+    if column.kind is ValueKind.BOOLEAN and column.codes is None and not np.isnan(column.values).any():
+        classes = _classes([bool(value) for value in np.unique(column.values)], column.values, like)
+        return Labels((column.values == classes[1]).astype(np.float64), classes, soft=False)
     values = column.objects()
     missing = np.fromiter((value is None for value in values), bool, len(values))
-    _refuse(missing, values, "y: {} labels are missing", "Drop those rows.", LabelError)
+    if missing.any():
+        raise LabelError(f"y: {_count(missing)} labels are missing ({_first(missing, values)}). Drop those rows.")
+    strange = np.fromiter((isinstance(value, OpaqueValue) for value in values), bool, len(values))
+    if strange.any():
+        first = values[int(np.argmax(strange))].type_name
+        raise LabelError(
+            f"y: {_count(strange)} labels are of type {first}, which can't be saved with a model. Use strings or "
+            "numbers."
+        )
     try:
         found = sorted(set(values))
     except TypeError as error:
         raise LabelError("y mixes labels of different types, such as numbers and strings. Use one type.") from error
-    classes = _classes(found, like)
+    classes = _classes(found, values, like)
     positive = np.fromiter((value == classes[1] for value in values), np.float64, len(values))
     return Labels(positive, classes, soft=False)
 
 
 def _labels_from_numbers(values: npt.NDArray[Any], like: Labels | None) -> Labels:
     if values.dtype.kind == "f":
-        _refuse(np.isnan(values), values, "Input y contains NaN: {} labels are missing", "Drop those rows.", LabelError)
-        _refuse(np.isinf(values), values, "Input y contains infinity: {} labels are infinite", "Drop those rows.",
-                LabelError)  # fmt: skip
-        inside = (values >= 0) & (values <= 1)
-        fractional = inside & (values > 0) & (values < 1)
-        if fractional.any() or (like is not None and like.soft):
-            advice = "Labels are two classes, or probabilities in [0, 1]."
-            what = "Unknown label type: y holds fractions, and {} labels are outside [0, 1]"
-            _refuse(~inside, values, what, advice, LabelError)
-            return Labels(np.ascontiguousarray(values, np.float64), (0, 1), soft=True)
-        if (values != np.floor(values)).any():
+        for bad, what in ((np.isnan(values), "NaN"), (np.isinf(values), "infinity")):
+            if bad.any():
+                raise LabelError(
+                    f"Input y contains {what}: {_count(bad)} labels are missing or infinite "
+                    f"({_first(bad, values)}). Drop those rows."
+                )
+        outside = (values < 0) | (values > 1)
+        fractional = values != np.floor(values)
+        soft = (fractional & ~outside).any() or (like is not None and like.soft)
+        if outside.any() if soft else fractional.any():
             raise LabelError(
-                "Unknown label type: continuous. y holds fractions outside [0, 1]; labels are two classes, or "
-                "probabilities in [0, 1]."
+                f"Unknown label type: continuous. y holds fractions, and {_count(outside)} labels are "
+                f"outside [0, 1] ({_first(outside, values)}). Labels are two classes, or probabilities in "
+                "[0, 1]."
             )
-    classes = _classes(np.unique(values).tolist(), like)
+        if soft:
+            return Labels(np.ascontiguousarray(values, np.float64), (0, 1), soft=True)
+    classes = _classes(np.unique(values).tolist(), values, like)
     return Labels((values == classes[1]).astype(np.float64), classes, soft=False)
 
 
-def _classes(classes: list[Any], like: Labels | None) -> tuple[Any, ...]:
+def _classes(found: list[Any], values: npt.NDArray[Any], like: Labels | None) -> tuple[Any, ...]:
     """The two classes, negative first."""
     if like is not None:
-        strange = [label for label in classes if label not in like.classes]
+        strange = [label for label in found if label not in like.classes]
         if strange:
-            raise LabelError(f"y has the label {strange[0]!r}, but the classes are {like.classes[0]!r} and {like.classes[1]!r}.")
+            bad = np.fromiter((value in strange for value in values), bool, len(values))
+            raise LabelError(
+                f"y: {_count(bad)} labels are neither {like.classes[0]!r} nor {like.classes[1]!r} "
+                f"({_first(bad, values)}). Drop those rows."
+            )
         return like.classes
-    if not classes:
+    if not found:
         raise LabelError("y is empty. There is nothing to fit on.")
-    if len(classes) == 1:
-        raise LabelError(f"y holds one class only, {classes[0]!r}. A model of one class can't be calibrated.")
-    if len(classes) > 2:
+    if len(found) == 1:
         raise LabelError(
-            f"Only binary classification is supported. The type of the target is multiclass: y has {len(classes):,} "
-            f"classes ({', '.join(map(repr, classes[:4]))}, ...). Calibrate one class against the others."
+            f"y holds one class only: all {len(values):,} labels are {found[0]!r}. A model of one class "
+            "can't be calibrated; add rows of the other."
         )
-    return tuple(classes)
+    if len(found) > 2:
+        raise LabelError(
+            "Only binary classification is supported. The type of the target is multiclass: y has "
+            f"{len(found):,} classes ({', '.join(map(repr, found[:4]))}, ...). Calibrate one class against "
+            "the others."
+        )
+    return tuple(found)
 
 
-def _column(values: Any, name: str, error: type[ValueError]) -> Column:
+def _positive_class(scores: Any, name: str) -> Any:
+    """The last column of scores that have two, as ``predict_proba`` gives them."""
+    if isinstance(scores, (list, tuple)) and scores and isinstance(scores[0], (list, tuple)):
+        try:
+            scores = np.array(scores, dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise ScoreError(
+                f"{name} is a list of lists that are not all pairs of numbers; pass one score a row."
+            ) from error
+    shape: tuple[int, ...] = getattr(scores, "shape", ())
+    if len(shape) != 2 or hasattr(scores, "columns"):
+        return scores
+    if shape[1] not in (1, 2):
+        raise ScoreError(f"{name} has {shape[1]} columns; pass one score a row, or the two columns of predict_proba.")
+    return np.asarray(scores)[:, -1]
+
+
+def _column(values: Any, name: str, error: type[DataError]) -> Column:
+    if isinstance(values, Column):
+        return values
     is_sequence = hasattr(values, "__len__") or hasattr(values, "__array__")
     if hasattr(values, "columns") or isinstance(values, (str, bytes, dict)) or not is_sequence:
         raise error(f"{name} is a {type(values).__name__}; pass a one-dimensional array.")
     if len(getattr(values, "shape", (1,))) != 1:
         raise error(f"{name} has shape {values.shape}; pass a one-dimensional array.")
-    return column_from_any(name, values)
+    try:
+        return column_from_any(name, values)
+    except DataError as reason:
+        raise error(f"{name} can't be read: {reason}") from reason
 
 
-def _check_length(found: int, expected: int, name: str, error: type[ValueError]) -> None:
+def _check_length(found: int, expected: int, name: str, error: type[DataError]) -> None:
     if found != expected:
         raise error(f"{name} has {found:,} rows, but X has {expected:,}. They must be the same rows.")
 
 
-def _refuse(
-    bad: npt.NDArray[np.bool_], values: npt.NDArray[Any], what: str, advice: str, error: type[ValueError]
-) -> None:
-    """Raise if any row is bad; ``{}`` in `what` becomes how many, and the first of them is shown."""
-    if bad.any():
-        first = int(np.argmax(bad))
-        count = f"{int(bad.sum()):,} of {len(bad):,}"
-        raise error(f"{what.format(count)} (first at row {first:,}: {values[first]!s}). {advice}")
+def _negligible(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Which weights are not zero, but too small beside the largest to change a sum."""
+    least: float = MIN_SHARE_OF_LARGEST * weights.max(initial=0.0)
+    return np.logical_and(weights > 0, weights < least)
+
+
+def _count(bad: npt.NDArray[np.bool_]) -> str:
+    return f"{int(bad.sum()):,} of {len(bad):,}"
+
+
+def _first(bad: npt.NDArray[np.bool_], values: npt.NDArray[Any]) -> str:
+    row = int(np.argmax(bad))
+    return f"first at row {row:,}: {values[row]!s}"
