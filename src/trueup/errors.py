@@ -16,6 +16,7 @@ __all__ = [
     "RescaleWarning",
     "ScoreError",
     "TableError",
+    "TrainingError",
     "TrueupError",
     "TrueupWarning",
     "WeightError",
@@ -52,6 +53,10 @@ class LabelError(DataError):
 
 class WeightError(DataError):
     """Sample weights are negative, not finite, too large, or all zero."""
+
+
+class TrainingError(TrueupError, ValueError):
+    """LightGBM could not grow trees with these parameters on these data."""
 
 
 class ModelFileError(TrueupError):

@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import trueup
 from trueup import MCGrad
-from trueup.errors import InsufficientDataWarning, ParameterError, RescaleWarning, ScoreError
+from trueup.errors import InsufficientDataWarning, ParameterError, RescaleWarning, ScoreError, TrainingError
 from trueup.metrics import log_loss
 
 N = 6000
@@ -114,6 +114,19 @@ def test_a_model_fitted_on_scores_asks_for_them(fitted: MCGrad) -> None:
         fitted.calibrate(X)
 
 
+def test_a_model_fitted_without_scores_refuses_them() -> None:
+    model = MCGrad(max_rounds=1).fit(X, Y)
+    with pytest.raises(ScoreError, match="without scores"):
+        model.calibrate(X, SCORES)
+    with pytest.raises(ScoreError, match="without scores"):
+        trueup.Calibrator(model.model_).calibrate_one(X.iloc[0].to_dict(), 0.5)
+
+
+def test_what_lightgbm_refuses_is_an_error_of_ours() -> None:
+    with pytest.raises(TrainingError, match="num_leaves"):
+        MCGrad(lightgbm_params={"num_leaves": 1}).fit(X, Y, scores=SCORES)
+
+
 def test_soft_labels_of_zero_and_one_are_nearly_labels() -> None:
     hard = MCGrad(max_rounds=1, validation=None, rescale="train").fit(X, Y, scores=SCORES)
     nearly = np.where(Y == 1, 1 - 1e-9, 0.0)
@@ -124,9 +137,7 @@ def test_soft_labels_of_zero_and_one_are_nearly_labels() -> None:
 def test_soft_labels_teach_better_than_their_draws() -> None:
     soft = MCGrad(max_rounds=4).fit(X, TRUE.to_numpy(), scores=SCORES)
     hard = MCGrad(max_rounds=4).fit(X, Y, scores=SCORES)
-    error = {
-        name: np.abs(m.calibrate(X, SCORES) - TRUE).mean() for name, m in (("soft", soft), ("hard", hard))
-    }
+    error = {name: np.abs(m.calibrate(X, SCORES) - TRUE).mean() for name, m in (("soft", soft), ("hard", hard))}
     assert error["soft"] < error["hard"]
 
 
@@ -140,9 +151,7 @@ def test_rows_of_no_weight_are_rows_that_are_not_there(tmp_path: Path) -> None:
 
 def test_weights_move_the_model_towards_the_heavy_rows() -> None:
     swedes = (X.country == "SE").to_numpy()
-    heavy = MCGrad(max_rounds=1, validation=None, rescale=None).fit(
-        X, Y, scores=SCORES, sample_weight=1 + 9 * swedes
-    )
+    heavy = MCGrad(max_rounds=1, validation=None, rescale=None).fit(X, Y, scores=SCORES, sample_weight=1 + 9 * swedes)
     plain = MCGrad(max_rounds=1, validation=None, rescale=None).fit(X, Y, scores=SCORES)
     gap = [abs((m.calibrate(X, SCORES) - Y)[swedes].mean()) for m in (heavy, plain)]
     assert gap[0] < gap[1]

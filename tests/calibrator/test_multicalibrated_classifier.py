@@ -105,9 +105,7 @@ def test_metadata_is_routed_where_that_is_enabled() -> None:
     with config_context(enable_metadata_routing=True):
         base = GaussianNB().set_fit_request(sample_weight=True)
         model = MulticalibratedClassifier(base, cv=2).fit(numbers, Y, sample_weight=weights)
-    np.testing.assert_allclose(
-        model.estimator_.theta_, GaussianNB().fit(numbers, Y, sample_weight=weights).theta_
-    )
+    np.testing.assert_allclose(model.estimator_.theta_, GaussianNB().fit(numbers, Y, sample_weight=weights).theta_)
     with pytest.raises(ParameterError, match="metadata routing"):
         MulticalibratedClassifier(GaussianNB()).fit(numbers, Y, groups=weights)
 

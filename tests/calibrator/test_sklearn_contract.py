@@ -31,9 +31,7 @@ RESAMPLED = "folds are drawn by row, so a row of weight 2 and the row written tw
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    return (
-        {"check_sample_weight_equivalence_on_dense_data": RESAMPLED} if isinstance(estimator, MCGrad) else {}
-    )
+    return {"check_sample_weight_equivalence_on_dense_data": RESAMPLED} if isinstance(estimator, MCGrad) else {}
 
 
 @pytest.mark.filterwarnings("ignore::trueup.errors.InsufficientDataWarning")

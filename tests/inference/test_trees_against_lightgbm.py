@@ -54,9 +54,7 @@ def test_sums_of_trees_are_the_same_bits_as_lightgbms(shape: str) -> None:
     params = {"objective": "binary", "verbosity": -1, "num_trees": 40, "learning_rate": 0.1, **SHAPES[shape]}
     n_trees = params.pop("num_trees")
     both = np.column_stack([matrix, logits])
-    booster = lgb.train(
-        params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees
-    )
+    booster = lgb.train(params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees)
     trees, gains = trees_and_gains(booster.model_to_string(), both.shape[1])
 
     rng = np.random.default_rng(1)
@@ -83,9 +81,7 @@ def test_one_row_and_a_table_get_the_same_bits(shape: str) -> None:
     params = {"objective": "binary", "verbosity": -1, "num_trees": 40, **SHAPES[shape]}
     n_trees = params.pop("num_trees")
     both = np.column_stack([matrix, logits])
-    booster = lgb.train(
-        params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees
-    )
+    booster = lgb.train(params, lgb.Dataset(both, labels, init_score=logits, categorical_feature=[1, 2]), n_trees)
     trees, _ = trees_and_gains(booster.model_to_string(), both.shape[1])
     forest = _native.Forest(
         categorical=np.array([0, 1, 1, 0, 0], dtype=np.uint8),
@@ -95,10 +91,7 @@ def test_one_row_and_a_table_get_the_same_bits(shape: str) -> None:
     )
     scores = np.random.default_rng(3).random(300)
     advanced = forest.advance(np.asfortranarray(matrix[:300]), _native.logit(scores), 0, 2, n_threads=1)
-    one = [
-        forest.probability_of_one(row.tolist(), score)
-        for row, score in zip(matrix[:300], scores, strict=True)
-    ]
+    one = [forest.probability_of_one(row.tolist(), score) for row, score in zip(matrix[:300], scores, strict=True)]
     np.testing.assert_array_equal(_native.sigmoid(advanced), one)
 
 

@@ -117,13 +117,9 @@ def test_one_row_agrees_with_the_table_on_any_trees(trees: Trees, seed: int) -> 
     matrix[:, 2] = rng.choice([*range(130), np.nan], 5)
     scores = rng.random(5)
     offsets = np.array([0, trees.n_trees], dtype=np.int32)
-    forest = _native.Forest(
-        categorical=CATEGORICAL, round_offsets=offsets, thetas=np.array([0.9]), **trees.arrays()
-    )
+    forest = _native.Forest(categorical=CATEGORICAL, round_offsets=offsets, thetas=np.array([0.9]), **trees.arrays())
     together = _native.sigmoid(forest.advance(matrix, _native.logit(scores), 0, 1))
-    alone = [
-        forest.probability_of_one(row.tolist(), score) for row, score in zip(matrix, scores, strict=True)
-    ]
+    alone = [forest.probability_of_one(row.tolist(), score) for row, score in zip(matrix, scores, strict=True)]
     np.testing.assert_array_equal(alone, together)
 
 
@@ -133,9 +129,7 @@ def test_the_number_of_threads_does_not_change_a_bit(n_rows: int, n_threads: int
     logits, labels, weights = rng.normal(size=n_rows), rng.random(n_rows), rng.random(n_rows)
     one = _native.logistic_sums(logits, labels, weights, 1.3, 10.0, 1)
     assert _native.logistic_sums(logits, labels, weights, 1.3, 10.0, n_threads) == one
-    assert _native.log_loss_sum(logits, labels, weights, n_threads) == _native.log_loss_sum(
-        logits, labels, weights, 1
-    )
+    assert _native.log_loss_sum(logits, labels, weights, n_threads) == _native.log_loss_sum(logits, labels, weights, 1)
 
 
 @given(st.floats(0, 1))
@@ -156,6 +150,4 @@ def test_sums_of_the_logistic_loss_are_those_of_the_formula() -> None:
         (weights * (p - labels) * z).sum(),
         (weights * p * (1 - p) * z**2).sum(),
     ]
-    np.testing.assert_allclose(
-        _native.logistic_sums(logits, labels, weights, theta, 10.0), expected, rtol=1e-10
-    )
+    np.testing.assert_allclose(_native.logistic_sums(logits, labels, weights, theta, 10.0), expected, rtol=1e-10)

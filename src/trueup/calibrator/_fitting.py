@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import DataError, InsufficientDataWarning, LabelError, ParameterError, RescaleWarning
+from trueup.errors import (
+    DataError,
+    InsufficientDataWarning,
+    LabelError,
+    ParameterError,
+    RescaleWarning,
+    ScoreError,
+)
 from trueup.features import FeatureEncoder, learn_features
 from trueup.inference import score_logits, thread_count
 from trueup.model import CalibrationModel, RoundRecord, TrainingSummary
@@ -78,18 +85,20 @@ def fit_model(
     table = read_table(X)
     if table.n_rows == 0:
         raise DataError("X has no rows: found array with 0 sample(s), and at least one is needed.")
+    weights = read_weights(sample_weight, table.n_rows)
     spec = learn_features(
         table,
         features=options.features,
         categorical_features=options.categorical_features,
         score_column=options.score_column,
+        rows=None if weights is None or weights.all() else weights > 0,
     )
     encoder = FeatureEncoder(spec)
     labels = read_labels(y, table.n_rows)
-    base, base_rate = _base_scores(table, scores, options, labels, sample_weight)
-    rows = _Rows.read(encoder, table, labels, base, sample_weight)
+    base, base_rate = _base_scores(table, scores, options, labels, weights)
+    rows = _Rows.from_table(encoder, table, labels, base, weights)
     n_fit = len(rows.labels)
-    watched = None if eval_set is None else _eval_rows(encoder, eval_set, labels, options, base_rate)
+    watched = None if eval_set is None else _watched_rows(encoder, eval_set, labels, options, base_rate)
     data = rows.with_more(watched, spec.features, labels.soft)
     seeds = _seeds(options.random_state)
     parameters = growth_parameters(
@@ -122,15 +131,14 @@ class _Rows:
     weights: Floats | None
 
     @classmethod
-    def read(
+    def from_table(
         cls,
         encoder: FeatureEncoder,
         table: CalibrationTable,
         labels: Labels,
         scores: Floats,
-        sample_weight: Any,
+        weights: Floats | None,
     ) -> _Rows:
-        weights = read_weights(sample_weight, table.n_rows)
         matrix = encoder.encode(table)
         if weights is None or weights.all():
             return cls(matrix, labels.values, scores, weights)
@@ -158,62 +166,54 @@ class _Rows:
 
 
 def _base_scores(
-    table: CalibrationTable, scores: Any, options: FitOptions, labels: Labels, sample_weight: Any
+    table: CalibrationTable, scores: Any, options: FitOptions, labels: Labels, weights: Floats | None
 ) -> tuple[Floats, float | None]:
     """The base scores of all rows, and the base rate if there are none."""
     if scores is not None:
         return read_scores(scores, table.n_rows), None
     if options.score_column is not None:
         return _score_column(table, options.score_column), None
-    weights = read_weights(sample_weight, table.n_rows)
     rate = float(np.average(labels.values, weights=weights))
     return np.full(table.n_rows, rate), rate
 
 
 def _score_column(table: CalibrationTable, name: str) -> Floats:
-    column = table.column(name)
-    return read_scores(column.floats() if column.kind.name == "NUMBER" else column.objects(), table.n_rows,
-                       name=f"Column {name!r}")  # fmt: skip
+    return read_scores(table.column(name), table.n_rows, name=f"Column {name!r}")
 
 
-def _eval_rows(
+def _watched_rows(
     encoder: FeatureEncoder, eval_set: Any, labels: Labels, options: FitOptions, base_rate: float | None
 ) -> _Rows:
+    """The rows of an `eval_set`, whose errors say that they are about it."""
     if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 4:
         raise ParameterError("eval_set must be a tuple (X, y), (X, y, scores) or (X, y, scores, sample_weight).")
-    X, y, scores, weights = (*eval_set, None, None)[:4]
-    table = read_table(X)
-    if table.n_rows == 0:
-        raise DataError("eval_set has no rows.")
-    if scores is not None:
-        base = read_scores(scores, table.n_rows, name="scores of eval_set")
-    elif options.score_column is not None:
-        base = _score_column(table, options.score_column)
-    elif base_rate is not None:
-        base = np.full(table.n_rows, base_rate)
-    else:
-        raise DataError("The fit has scores, so eval_set needs them too: pass (X, y, scores).")
-    return _Rows.read(encoder, table, read_labels(y, table.n_rows, like=labels), base, weights)
+    X, y, scores, sample_weight = (*eval_set, None, None)[:4]
+    try:
+        table = read_table(X)
+        if table.n_rows == 0:
+            raise DataError("X has no rows.")
+        if scores is not None:
+            base = read_scores(scores, table.n_rows)
+        elif options.score_column is not None:
+            base = _score_column(table, options.score_column)
+        elif base_rate is not None:
+            base = np.full(table.n_rows, base_rate)
+        else:
+            raise ScoreError("scores are missing. The fit has scores, so eval_set needs them too: pass (X, y, scores).")
+        weights = read_weights(sample_weight, table.n_rows)
+        return _Rows.from_table(encoder, table, read_labels(y, table.n_rows, like=labels), base, weights)
+    except DataError as error:
+        raise type(error)(f"eval_set: {error}") from error
 
 
 def _fit(data: TrainingData, n_fit: int, parameters: GrowthParameters, options: FitOptions, seed: int) -> FitOutcome:
     """Fit on the first `n_fit` rows; the others, if there are any, decide the number of rounds."""
     fit_rows = np.arange(n_fit)
-    rescale = options.rescale
     splits: Any = []
     if n_fit < data.n_rows:
         splits = [(fit_rows, np.arange(n_fit, data.n_rows))]
     elif options.validation is not None:
         splits = make_splits(options.validation, data.labels, soft=data.soft, seed=seed)
-    elif rescale == "honest":
-        rescale = "train"
-        if options.max_rounds:
-            warnings.warn(
-                'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: '
-                'theta is fitted on the training rows, as with rescale="train".',
-                RescaleWarning,
-                stacklevel=5,
-            )
     reason = splits if isinstance(splits, str) else _too_few(data, splits or [(fit_rows, fit_rows)], parameters)
     if reason:
         warnings.warn(
@@ -222,6 +222,16 @@ def _fit(data: TrainingData, n_fit: int, parameters: GrowthParameters, options: 
             stacklevel=5,
         )
         return FitOutcome((), (), np.zeros(data.matrix.shape[1] + 1))
+    rescale = options.rescale
+    if rescale == "honest" and not splits:
+        rescale = "train"
+        if options.max_rounds:
+            warnings.warn(
+                'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: '
+                'theta is fitted on the training rows, as with rescale="train".',
+                RescaleWarning,
+                stacklevel=5,
+            )
     plan = FitPlan(
         splits=splits,
         refit_rows=fit_rows,

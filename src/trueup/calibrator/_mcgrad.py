@@ -270,7 +270,10 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Fitted. Parameters that a file can't hold, such as a splitter, have their defaults.
         """
         model = load(path).model
-        known = cls().get_params(deep=False).keys() - {"n_jobs", "verbose"}  # which depend on the machine, not the model
+        known = cls().get_params(deep=False).keys() - {
+            "n_jobs",
+            "verbose",
+        }  # which depend on the machine, not the model
         estimator = cls(**{name: value for name, value in model.summary.parameters.items() if name in known})
         estimator._set_model(model, model.summary.history)
         return estimator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from trueup.features import FeatureEncoder
 from trueup.inference._apply import compile_rounds, probabilities, score_logits
 from trueup.inference._parity import check_parity, make_parity_rows
 from trueup.inference._threads import thread_count
-from trueup.model import CalibrationModel, read_model, write_model
+from trueup.model import CalibrationModel, plain_value, read_model, write_model
 
 if TYPE_CHECKING:
     from trueup.table import CalibrationTable
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Calibrator", "load"]
 
 Floats = npt.NDArray[np.float64]
+_FITTED_WITHOUT_SCORES = (
+    "The model was fitted without scores, on the base rate; it can't take any now. Fit with scores=."
+)
 _ROWS_A_THREAD = 8192  # below this, starting a thread costs more than it saves
 
 
@@ -119,12 +123,9 @@ class Calibrator:
         """
         if score is None:
             score = self._score_of_row(row)
-        if score < 0.0 or score > 1.0:  # NaN is neither
-            raise ScoreError(f"score is {score!r}; pass a probability in [0, 1].")
-        numbers = self._encoder.encode_row(row)
-        if not self.model.rounds:
-            return float(score)
-        return self._forest.probability_of_one(numbers, score)
+        elif self.model.base_rate is not None:
+            raise ScoreError(_FITTED_WITHOUT_SCORES)
+        return self._calibrate_row(row, score)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, atomically.
@@ -134,7 +135,19 @@ class Calibrator:
         path : path-like
             Where to; by custom it ends in ``.trueup``.
         """
-        write_model(self.model, make_parity_rows(self.model, self.calibrate_one), path)
+        write_model(self.model, make_parity_rows(self.model, self._calibrate_row), path)
+
+    def _calibrate_row(self, row: Mapping[str, Any], score: Any) -> float:
+        try:
+            usable = 0.0 <= score <= 1.0
+        except (TypeError, ValueError):
+            usable = False
+        if not usable:
+            score = _missing_score(score)
+        numbers = self._encoder.encode_row(row)
+        if not self.model.rounds:
+            return float(score)
+        return self._forest.probability_of_one(numbers, score)
 
     def _read(self, X: Any, scores: Any) -> tuple[CalibrationTable, Floats]:
         from trueup.table import read_scores, read_table
@@ -144,11 +157,13 @@ class Calibrator:
         if scores is None:
             column = self.model.features.score_column
             if column is not None and column in table.names:
-                scores, name = table.column(column).floats(), f"Column {column!r}"
+                scores, name = table.column(column), f"Column {column!r}"
             elif self.model.base_rate is not None:
                 return table, np.full(table.n_rows, self.model.base_rate)
             else:
-                raise ScoreError("The model was fitted on scores; pass the base model's probabilities as scores=.")
+                raise ScoreError(_fitted_on_scores(column, "s"))
+        elif self.model.base_rate is not None:
+            raise ScoreError(_FITTED_WITHOUT_SCORES)
         base = read_scores(scores, table.n_rows, name=name, missing_allowed=True)
         missing = int(np.isnan(base).sum())
         if missing:
@@ -161,17 +176,29 @@ class Calibrator:
             )
         return table, base
 
-    def _score_of_row(self, row: Mapping[str, Any]) -> float:
+    def _score_of_row(self, row: Mapping[str, Any]) -> Any:
         column = self.model.features.score_column
         if column is not None and column in row:
-            value = row[column]
-            return float("nan") if value is None else float(value)
+            return row[column]
         if self.model.base_rate is not None:
             return self.model.base_rate
-        raise ScoreError("The model was fitted on scores; pass the base model's probability as score.")
+        raise ScoreError(_fitted_on_scores(column, ""))
 
     def _threads(self, n_rows: int) -> int:
         return max(1, min(thread_count(self.n_jobs), n_rows // _ROWS_A_THREAD))
+
+
+def _missing_score(score: Any) -> float:
+    """NaN for a score that is missing; an error for one that is wrong."""
+    with contextlib.suppress(TypeError):  # it may be no single value at all
+        if plain_value(score) is None:
+            return float("nan")
+    raise ScoreError(f"score is {score!r}; pass a probability in [0, 1].")
+
+
+def _fitted_on_scores(column: str | None, plural: str) -> str:
+    where = f", or add the column {column!r} that held them at fit" if column is not None else ""
+    return f"The model was fitted on scores; pass the base model's as score{plural}={where}."
 
 
 def _calibrator_from(model: CalibrationModel, n_jobs: int | None) -> Calibrator:
@@ -207,5 +234,5 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrat
         calibrator = Calibrator(model, n_jobs=n_jobs)
     except (ValueError, TypeError) as error:
         raise ModelFileError(f"{name!r} can't be used as a trueup model: {error}.") from error
-    check_parity(model, parity, calibrator.calibrate_one, name)
+    check_parity(model, parity, calibrator._calibrate_row, name)
     return calibrator

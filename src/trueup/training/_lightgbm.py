@@ -15,6 +15,7 @@ import lightgbm as lgb
 import numpy as np
 import numpy.typing as npt
 
+from trueup.errors import TrainingError
 from trueup.model import Trees
 from trueup.training._booster_text import trees_and_gains
 from trueup.training._data import TrainingData
@@ -87,12 +88,15 @@ class _BinnedRows:
     def grow(self, logits: Floats, n_threads: int) -> GrownRound:
         threads = max(1, min(n_threads, len(logits) // _ROWS_A_THREAD))  # the trees don't depend on it
         parameters = {**self._grower.parameters.booster, "num_threads": threads}
-        booster = lgb.Booster(parameters, self._training_set(logits, parameters))
-        for _ in range(self._grower.parameters.n_trees):
-            if self._grower.cancel.is_set():
-                raise Cancelled
-            if booster.update():  # nothing left to split
-                break
+        try:
+            booster = lgb.Booster(parameters, self._training_set(logits, parameters))
+            for _ in range(self._grower.parameters.n_trees):
+                if self._grower.cancel.is_set():
+                    raise Cancelled
+                if booster.update():  # nothing left to split
+                    break
+        except lgb.basic.LightGBMError as error:
+            raise TrainingError(f"LightGBM could not grow a tree: {error}. Check lightgbm_params.") from error
         n_columns = self._grower.data.matrix.shape[1] + 1
         trees, gains = trees_and_gains(booster.model_to_string(), n_columns)
         return GrownRound(trees, gains)

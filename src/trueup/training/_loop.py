@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from trueup.inference import apply_round, correction, probabilities
+from trueup.inference import apply_round, correction
 from trueup.model import FittedRound, RoundRecord
 from trueup.training._data import TrainingData
 from trueup.training._lightgbm import GrownRound, PreparedRows, RoundGrower
@@ -236,8 +236,9 @@ def _convergence(part: _Part) -> tuple[float, float, float]:
     weights = part.data.weights_of(part.train)
     mean_change = float(np.average(change, weights=weights))
     phi = 2 * mean_change + float(np.average(change**2, weights=weights)) / 8
-    p = probabilities(np.array([np.abs(before).max()]))[0]  # C² is at most 1 / min p (1 - p)
-    return mean_change, phi, 2 / math.sqrt(3) * math.sqrt(phi / max(p * (1 - p), 1e-300))
+    odds = math.exp(-min(float(np.abs(before).max()), 300.0))  # of the least certain side of the most certain row
+    largest_c = (1 + odds) / math.sqrt(odds)  # C² is at most 1 / min p (1 - p)
+    return mean_change, phi, 2 / math.sqrt(3) * largest_c * math.sqrt(phi)
 
 
 def _total_gains(grown: Sequence[GrownRound], data: TrainingData) -> Floats:

@@ -16,7 +16,6 @@ Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 AUTO_FOLDS = 5
 AUTO_FOLDS_MAX_ROWS = 500_000
 AUTO_HOLDOUT = 0.2
-_VALIDATION = 'validation must be "auto", a fraction, a number of folds, a splitter or None'
 
 
 def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool, seed: int) -> list[Split] | str:
@@ -38,34 +37,25 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
     list of pairs of index arrays, or str
         The splits; or a reason.
     """
-    from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit, check_cv
+    from sklearn.model_selection import check_cv
 
-    n_rows = len(labels)
-    if isinstance(validation, str):
-        if validation != "auto":
-            raise ParameterError(f"{_VALIDATION}, got {validation!r}.")
-        validation = AUTO_FOLDS if n_rows <= AUTO_FOLDS_MAX_ROWS else AUTO_HOLDOUT
-    rarest = n_rows if soft else int(min((labels == 1).sum(), (labels == 0).sum()))
+    if isinstance(validation, str) and validation == "auto":
+        validation = AUTO_FOLDS if len(labels) <= AUTO_FOLDS_MAX_ROWS else AUTO_HOLDOUT
+    splitter: Any
     if isinstance(validation, (int, np.integer)) and not isinstance(validation, bool):
-        if validation < 2:
-            raise ParameterError(
-                f"validation={validation}: there must be at least 2 folds. A fraction makes a hold-out."
-            )
-        if rarest < validation:
-            return f"{validation} folds need {validation} rows of each class, and one class has {rarest}"
-        kind = KFold if soft else StratifiedKFold
-        splitter = kind(int(validation), shuffle=True, random_state=seed)
+        splitter = _folds(int(validation), labels, soft, seed)
     elif isinstance(validation, (float, np.floating)):
-        if not 0 < validation < 1:
-            raise ParameterError(f"validation={validation}: a hold-out's fraction must be between 0 and 1.")
-        held = round(n_rows * float(validation))
-        if rarest < 2 or min(held, n_rows - held) < 2:
-            return f"a hold-out needs at least 2 rows of each class on each side, and there are {n_rows} rows"
-        kind = ShuffleSplit if soft else StratifiedShuffleSplit
-        splitter = kind(1, test_size=float(validation), random_state=seed)
+        splitter = _hold_out(float(validation), labels, soft, seed)
     else:
-        splitter = _user_splitter(validation, check_cv)
-    splits = [(np.sort(train), np.sort(valid)) for train, valid in splitter.split(np.zeros((n_rows, 1)), labels)]
+        try:
+            splitter = check_cv(validation)
+        except (ValueError, TypeError) as error:
+            raise ParameterError(
+                f'validation must be "auto", a fraction, a number of folds, a splitter or None, got {validation!r}.'
+            ) from error
+    if isinstance(splitter, str):
+        return splitter
+    splits = [(np.sort(train), np.sort(valid)) for train, valid in splitter.split(np.zeros((len(labels), 1)), labels)]
     for train, valid in splits:
         if len(train) == 0 or len(valid) == 0:
             return "a split of validation= has an empty side"
@@ -74,8 +64,33 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
     return splits
 
 
-def _user_splitter(validation: Any, check_cv: Any) -> Any:
-    try:
-        return check_cv(validation)
-    except (ValueError, TypeError) as error:
-        raise ParameterError(f"{_VALIDATION}, got {validation!r}.") from error
+def _folds(n_folds: int, labels: npt.NDArray[np.float64], soft: bool, seed: int) -> Any:
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if n_folds < 2:
+        raise ParameterError(f"validation={n_folds}: there must be at least 2 folds. A fraction makes a hold-out.")
+    if soft and len(labels) < n_folds:
+        return f"{n_folds} folds need {n_folds} rows, and there are {len(labels)}"
+    if not soft and _rarest(labels) < n_folds:
+        return f"{n_folds} folds need {n_folds} rows of each class, and one class has {_rarest(labels)}"
+    kind = KFold if soft else StratifiedKFold
+    return kind(n_folds, shuffle=True, random_state=seed)
+
+
+def _hold_out(fraction: float, labels: npt.NDArray[np.float64], soft: bool, seed: int) -> Any:
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+    if not 0 < fraction < 1:
+        raise ParameterError(f"validation={fraction}: a hold-out's fraction must be between 0 and 1.")
+    held = round(len(labels) * fraction)
+    if min(held, len(labels) - held) < 2 or (not soft and _rarest(labels) < 2):
+        which = "" if soft else " of each class"
+        return f"a hold-out needs at least 2 rows{which} on each side, and there are {len(labels)} rows"
+    kind = ShuffleSplit if soft else StratifiedShuffleSplit
+    return kind(1, test_size=fraction, random_state=seed)
+
+
+def _rarest(labels: npt.NDArray[np.float64]) -> int:
+    """How many rows the rarer class has."""
+    positive = int((labels == 1).sum())
+    return min(positive, len(labels) - positive)
