@@ -45,7 +45,7 @@ contracts: $(VENV)/installed-dev
 	$(BIN)/lint-imports
 
 docstrings: $(VENV)/installed-dev
-	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/trueup/*.py')
+	$(BIN)/python -m numpydoc lint $$(git ls-files 'src/trueup/*.py')
 
 doctests: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --doctest-modules --quiet src/trueup

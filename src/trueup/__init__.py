@@ -1,6 +1,4 @@
-"""trueup makes a classifier's probabilities true in every segment of its traffic.
-
-Nobody has to list the segments.
+"""Make a classifier's probabilities true in every segment of its traffic, without listing the segments.
 
 Names are loaded when they are first used: ``import trueup`` is quick, and scoring with `load` needs neither
 LightGBM nor scikit-learn nor pandas.

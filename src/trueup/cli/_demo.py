@@ -105,10 +105,12 @@ def measure(traffic: Traffic, calibrated: Floats, first: int, rounds: int, secon
     labels, base, truth = traffic.y[first:], traffic.scores[first:], traffic.true_probability[first:]
 
     def compared(name: str) -> Metric:
+        """The metric before and after."""
         metric = getattr(metrics, name)
         return Metric(name, metric(labels, base), metric(labels, calibrated))
 
     def segment(condition: str, words: str, inside: Any) -> Segment:
+        """The true error inside a segment before and after."""
         true_rate = float(truth[inside].mean())
         before, after = (float(scores[inside].mean()) - true_rate for scores in (base, calibrated))
         return Segment(condition, words, len(truth[inside]), true_rate, before, after)
@@ -152,6 +154,7 @@ def _write_files(folder: Path, model: Any, scored: Any, calibrated: Any, result:
 
 def _as_dict(result: DemoResult, files: dict[str, str]) -> dict[str, Any]:
     def as_dict(segment: Segment) -> dict[str, Any]:
+        """A segment as JSON holds it."""
         return {
             "segment": segment.condition,
             "words": segment.words,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._printing import percent, screen, shown
@@ -175,8 +178,16 @@ def _draw_files(console: Console, result: DemoResult, files: dict[str, str]) -> 
     model, scored = shlex.quote(files["model.trueup"]), shlex.quote(files["scored.parquet"])
     again = shlex.quote(files["model.trueup"].removesuffix("model.trueup") + "again.csv")
     console.print("Try next:")
-    for line in (f"trueup inspect {model}", f"trueup apply {scored} --model {model} -o {again}"):
+    program = _program()
+    for line in (f"{program} inspect {model}", f"{program} apply {scored} --model {model} -o {again}"):
         console.print(f"  {line}", style="bold", soft_wrap=True)
+
+
+def _program() -> str:
+    """How to call this program from here: by its name if the shell finds it, else by the path that was used."""
+    if shutil.which("trueup") is not None or Path(sys.argv[0]).name != "trueup":
+        return "trueup"
+    return shlex.quote(sys.argv[0])
 
 
 def _points(share: float) -> str:

@@ -24,6 +24,8 @@ def screen() -> Console:
     from rich.console import Console
 
     class Screen(Console):
+        """A console whose reader may leave."""
+
         def on_broken_pipe(self) -> None:
             """Leave it to `trueup.cli._run`; rich would end the process with a code that means a bug here."""
             raise BrokenPipeError

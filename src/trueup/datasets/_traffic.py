@@ -237,6 +237,7 @@ def _segments_with_effects(columns: Columns) -> dict[str, tuple[BoolArray, float
     """Give each segment's rows and its effect on the logit, of which the base model knows nothing."""
 
     def among(column: str, *names: str) -> BoolArray:
+        """The rows that have one of the names in a column."""
         return np.isin(columns[column], [_NAMES[column].index(name) for name in names])
 
     # Comparisons with NaN are false: a missing number is in no interval.

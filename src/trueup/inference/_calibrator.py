@@ -45,6 +45,19 @@ class Calibrator:
     See Also
     --------
     load : A calibrator from a model file.
+
+    Examples
+    --------
+    >>> from trueup import Calibrator, MCGrad
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(5000, random_state=0)
+    >>> fitted = MCGrad(max_rounds=2, validation=None, rescale="train")
+    >>> fitted = fitted.fit(traffic.X, traffic.y, scores=traffic.scores)
+    >>> calibrator = Calibrator(fitted.model_)
+    >>> together = calibrator.calibrate(traffic.X, traffic.scores)
+    >>> row = traffic.X.slice(7, 1).to_pylist()[0]
+    >>> calibrator.calibrate_one(row, traffic.scores[7]) == float(together[7])
+    True
     """
 
     def __init__(self, model: CalibrationModel, *, n_jobs: int | None = None) -> None:
@@ -227,6 +240,21 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrat
     ------
     ModelFileError
         If the file is damaged, truncated, hostile, or of a newer format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import trueup
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(5000, random_state=0)
+    >>> fitted = trueup.MCGrad(max_rounds=2, validation=None, rescale="train")
+    >>> fitted = fitted.fit(traffic.X, traffic.y, scores=traffic.scores)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fitted.save(Path(folder) / "model.trueup")
+    ...     calibrator = trueup.load(Path(folder) / "model.trueup")
+    >>> calibrator
+    <Calibrator: 2 rounds, 11 features>
     """
     model, parity = read_model(path)
     name = os.fspath(path)

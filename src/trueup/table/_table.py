@@ -120,6 +120,7 @@ def _from_frame(X: Any) -> CalibrationTable | None:
     named = native_names != list(range(len(names)))  # pandas numbers the columns that nobody named
 
     def read(place: int) -> Column:
+        """The column at a place, read when it is asked for."""
         return column_from_series(names[place], frame.get_column(native_names[place]))
 
     return CalibrationTable(names, len(frame), named, read)
