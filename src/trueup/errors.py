@@ -4,6 +4,8 @@ Every error that a user can cause derives from `TrueupError`. Errors about the d
 `ValueError`, so that scikit-learn's tools and plain ``except ValueError`` treat them as they should.
 """
 
+import sys
+
 __all__ = [
     "ColumnError",
     "DataError",
@@ -21,6 +23,14 @@ __all__ = [
     "TrueupWarning",
     "WeightError",
 ]
+
+
+def callers_level() -> int:
+    """The `stacklevel` at which a warning points at the user's line: the first frame outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] == "trueup":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class TrueupError(Exception):

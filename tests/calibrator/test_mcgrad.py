@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,14 @@ from sklearn.preprocessing import FunctionTransformer
 
 import trueup
 from trueup import MCGrad
-from trueup.errors import InsufficientDataWarning, ParameterError, RescaleWarning, ScoreError, TrainingError
+from trueup.errors import (
+    InsufficientDataWarning,
+    ParameterError,
+    RescaleWarning,
+    ScoreError,
+    TrainingError,
+    TrueupWarning,
+)
 from trueup.metrics import log_loss
 
 N = 6000
@@ -74,9 +83,12 @@ def test_scores_that_are_right_already_are_left_alone() -> None:
     np.testing.assert_array_equal(model.calibrate(table, truth), truth)
 
 
-@pytest.mark.parametrize("validation", [3, 0.25, None])
-def test_the_number_of_jobs_does_not_change_the_model_file(validation: Any, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"validation": validation, "max_rounds": 2, "rescale": "train"}
+@pytest.mark.parametrize(("validation", "rescale"), [(3, "honest"), (0.25, "honest"), (3, "train"), (None, "train")])
+def test_the_number_of_jobs_does_not_change_the_model_file(
+    validation: Any, rescale: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trueup.training._lightgbm._ROWS_A_THREAD", 1000)  # so that LightGBM itself gets two threads
+    options: dict[str, Any] = {"validation": validation, "max_rounds": 2, "rescale": rescale}
     one, two = (MCGrad(n_jobs=jobs, **options).fit(X, Y, scores=SCORES) for jobs in (1, 2))
     assert one.n_rounds_ > 0
     assert same_model(one, two, tmp_path)
@@ -87,6 +99,19 @@ def test_the_seed_decides_the_model(tmp_path: Path) -> None:
     c = MCGrad(random_state=4, max_rounds=2).fit(X, Y, scores=SCORES)
     assert same_model(a, b, tmp_path)
     assert not same_model(a, c, tmp_path)
+
+
+def test_scores_that_are_true_are_hardly_touched_whatever_the_draw() -> None:
+    # Choosing the rounds on held-out rows lets chance through now and then; what it costs must be next to nothing.
+    cost = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(4000)
+        table = {"a": rng.normal(size=4000), "b": rng.choice(["x", "y"], 4000)}
+        found = MCGrad(max_rounds=3).fit(table, rng.random(4000) < truth, scores=truth).calibrate(table, truth)
+        cost.append(log_loss(truth, found) - log_loss(truth, truth))
+    assert sum(c > 0 for c in cost) <= 3
+    assert np.mean(cost) < 0.001
 
 
 def test_scores_may_come_as_the_two_columns_of_predict_proba(fitted: MCGrad) -> None:
@@ -147,6 +172,17 @@ def test_rows_of_no_weight_are_rows_that_are_not_there(tmp_path: Path) -> None:
     without = MCGrad(max_rounds=2).fit(X[:HALF], Y[:HALF], scores=SCORES[:HALF], sample_weight=weights[:HALF])
     assert with_zeros.n_rounds_ > 0
     assert same_model(with_zeros, without, tmp_path)
+
+
+def test_a_users_splits_speak_of_the_rows_of_the_table_also_where_some_have_no_weight(tmp_path: Path) -> None:
+    weights = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
+    counts = weights > 0
+    fold = np.where(np.arange(N) < HALF, 0, -1)
+    table = MCGrad(validation=PredefinedSplit(fold), max_rounds=2).fit(X, Y, scores=SCORES, sample_weight=weights)
+    part = MCGrad(validation=PredefinedSplit(fold[counts]), max_rounds=2)
+    part.fit(X[counts], Y[counts], scores=SCORES[counts], sample_weight=weights[counts])
+    assert table.n_rounds_ > 0
+    assert same_model(table, part, tmp_path)
 
 
 def test_weights_move_the_model_towards_the_heavy_rows() -> None:
@@ -258,6 +294,38 @@ def test_a_copy_a_pickle_and_a_file_give_the_same_bits(fitted: MCGrad, tmp_path:
     np.testing.assert_array_equal(loaded.classes_, fitted.classes_)
 
 
+def test_parameters_of_other_types_come_back_from_a_file_as_plain_ones(tmp_path: Path) -> None:
+    params = {"n_estimators": np.int64(5), "eta": np.float64(0.1)}
+    model = MCGrad(features=("age",), max_rounds=np.int64(1), lightgbm_params=params).fit(X, Y, scores=SCORES)
+    model.save(tmp_path / "m.trueup")
+    loaded = MCGrad.load(tmp_path / "m.trueup")
+    assert (loaded.features, loaded.max_rounds) == (["age"], 1)
+    assert loaded.lightgbm_params == {"n_estimators": 5, "eta": 0.1}
+
+
+def test_warnings_point_at_the_line_of_the_user(fitted: MCGrad) -> None:
+    missing = np.where(np.arange(N) == 3, np.nan, SCORES)
+    for call in (
+        lambda: fitted.calibrate(X, missing),
+        lambda: fitted.predict_proba(X, scores=missing),
+        lambda: list(fitted.staged_calibrate(X, missing)),
+        lambda: MCGrad().fit(X[:100], Y[:100], scores=SCORES[:100]),
+    ):
+        with pytest.warns(TrueupWarning) as caught:
+            call()
+        assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_fit_in_a_forked_child_does_not_wait_for_threads_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueup.training._lightgbm._ROWS_A_THREAD", 1000)
+    model = MCGrad(max_rounds=1, validation=None, rescale=None, n_jobs=2).fit(X, Y, scores=SCORES)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        again = pool.apply_async(clone(model).fit, (X, Y), {"scores": SCORES}).get(timeout=60)
+    np.testing.assert_array_equal(again.calibrate(X, SCORES), model.calibrate(X, SCORES))
+
+
 def test_a_fit_can_be_repeated_on_other_columns(fitted: MCGrad) -> None:
     again = clone(fitted).fit(X[["age"]], Y, scores=SCORES)
     assert again.n_features_in_ == 1
@@ -277,12 +345,15 @@ def test_it_works_in_a_pipeline_and_in_cross_validation() -> None:
         assert pipeline.predict_proba(X, scores=SCORES).shape == (N, 2)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"max_rounds": -1}, {"max_rounds": 1.5}, {"patience": -1}, {"rescale": "sometimes"},
-    {"min_sum_hessian_in_leaf": -1.0},
-     {"validation": "folds"}, {"categorical_features": "country"}, {"features": "country"}, {"n_jobs": 0}],
-)  # fmt: skip
+NONSENSE: list[dict[str, Any]] = [
+    {"max_rounds": -1}, {"max_rounds": 1.5}, {"patience": -1}, {"rescale": "sometimes"},
+    {"min_sum_hessian_in_leaf": -1.0}, {"validation": "folds"}, {"categorical_features": "country"},
+    {"features": "country"}, {"n_jobs": 0}, {"n_jobs": 2.0}, {"n_jobs": "all"}, {"random_state": "a"},
+    {"monotone_score": "no"}, {"lightgbm_params": [1]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", NONSENSE)
 def test_an_option_that_makes_no_sense_is_named_in_the_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         MCGrad(**wrong).fit(X, Y, scores=SCORES)

@@ -69,6 +69,12 @@ def test_a_frozen_model_is_used_as_it_is() -> None:
     )
 
 
+def test_a_frozen_model_of_other_classes_is_refused() -> None:
+    base = GaussianNB().fit(X[["a", "b"]], np.where(Y == "yes", "b", "a"))
+    with pytest.raises(LabelError, match=r"\['a', 'b'\], but y holds \['no', 'yes'\]"):
+        MulticalibratedClassifier(FrozenEstimator(base)).fit(X[["a", "b"]], Y)
+
+
 def test_a_model_with_margins_only_is_calibrated_too() -> None:
     numbers = X[["a", "b"]]
     model = MulticalibratedClassifier(LinearSVC(), cv=3).fit(numbers, Y)

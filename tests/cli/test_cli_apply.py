@@ -92,7 +92,7 @@ def test_a_model_of_the_base_rate_takes_no_scores(run, shared, tmp_path):
     assert run("apply", table, "-m", model, "-o", tmp_path / "o.parquet").code == 0
     assert set(pq.read_table(tmp_path / "o.parquet")["calibrated"].to_pylist()) == {shared.rate}
     refused = run("apply", table, "-m", model, "--score=p", "-o", tmp_path / "o.parquet")
-    assert refused.code == 3
+    assert refused.code == 2
     assert "Leave --score out" in refused.err
 
 

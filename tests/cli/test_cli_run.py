@@ -27,7 +27,7 @@ def raising(monkeypatch):
     ("problem", "code"),
     [
         (DataError("bad rows"), ExitCode.DATA),
-        (ParameterError("bad option"), ExitCode.DATA),
+        (ParameterError("bad option"), ExitCode.USAGE),
         (ModelFileError("bad file"), ExitCode.MODEL),
         (FileNotFoundError(2, "No such file or directory", "x"), ExitCode.DATA),
         (RuntimeError("oh"), ExitCode.BUG),

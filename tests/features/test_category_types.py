@@ -59,7 +59,7 @@ CATEGORIES: dict[str, list[Any]] = {
     "datetimes": [dt.datetime(1969, 7, 20, 20, 17, 40, 5), dt.datetime(2024, 2, 29), dt.datetime.max, None],
     "datetimes with a zone": [dt.datetime(2024, 2, 29, 1, tzinfo=zone) for zone in (ZONE, dt.timezone.utc)],
     "pandas timestamps": [pd.Timestamp("1960-01-01 00:00:00.000001500"), pd.Timestamp("2024", tz=ZONE)],
-    "NumPy days": [np.datetime64("2024-02-29"), np.datetime64("1969-07-20"), np.datetime64("NaT")],
+    "NumPy days": [np.datetime64("2024-02-29"), np.datetime64("1969-07-20"), np.datetime64("NaT", "D")],
     "times": [dt.time(1, 2, 3, 4), dt.time(1, tzinfo=ZONE), dt.time.max],
     "durations": [dt.timedelta(microseconds=1), pd.Timedelta(3, "D"), np.timedelta64(5, "s"), pd.NaT],
     "decimals": [Decimal("0.1"), Decimal("1E+2"), Decimal("-7.25"), Decimal("NaN")],

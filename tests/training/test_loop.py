@@ -59,6 +59,9 @@ class Notes:
     def round_finished(self, record: RoundRecord) -> None:
         self.records.append(record)
 
+    def refit_started(self, n_rounds: int) -> None:
+        self.refits.append((0, n_rounds))
+
     def refit_round_finished(self, number: int, n_rounds: int) -> None:
         self.refits.append((number, n_rounds))
 
@@ -131,7 +134,7 @@ def test_folds_are_followed_by_a_fit_on_all_rows() -> None:
     grower, notes = ScriptedGrower([0.25, -1.0]), Notes()
     fit_rounds(data(), grower, plan(splits=folds), notes)
     assert [None if rows is None else rows.tolist() for rows in grower.prepared] == [[0, 3], [1, 2], None]
-    assert notes.refits == [(1, 1)]
+    assert notes.refits == [(0, 1), (1, 1)]
 
 
 def test_the_loss_of_a_round_is_the_mean_over_folds() -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from trueup.errors import ParameterError
 from trueup.training import PAPER_DEFAULTS, GrowthParameters, growth_parameters
+from trueup.training._lightgbm_private import parameter_aliases
+from trueup.training._parameters import _FIXED
 
 
 def grow(user: dict[str, Any] | None = None, **changes: Any) -> GrowthParameters:
@@ -70,3 +72,13 @@ def test_a_round_needs_a_tree(wrong: object) -> None:
 def test_a_misspelt_parameter_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(ParameterError, match=r"'learning_rat'.*Did you mean 'learning_rate'"):
         grow({"learning_rat": 0.1})
+
+
+def test_no_other_name_of_a_fixed_parameter_gets_through() -> None:
+    tried = 0
+    for proper, others in parameter_aliases().items():
+        for name in (proper, *others) if proper in _FIXED else ():
+            tried += 1
+            with pytest.raises(ParameterError, match=f"can't set '{name}'"):
+                grow({name: 1})
+    assert tried > 30

@@ -56,7 +56,7 @@ def test_nonsense_is_refused(wrong: object) -> None:
 
 
 def test_a_splitter_that_needs_groups_says_so() -> None:
-    with pytest.raises(ValueError, match="groups"):
+    with pytest.raises(ParameterError, match="groups"):
         make_splits(GroupKFold(3), LABELS, soft=False, seed=0)
 
 

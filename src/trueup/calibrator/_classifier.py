@@ -104,6 +104,12 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         y = np.array(labels.classes)[labels.values.astype(np.intp)]
         routed = self._estimator_params(sample_weight, fit_params)
         if isinstance(self.estimator, FrozenEstimator):
+            known = getattr(self.estimator, "classes_", None)
+            if known is not None and np.asarray(known).tolist() != list(labels.classes):
+                raise LabelError(
+                    f"The frozen classifier knows the classes {np.asarray(known).tolist()}, but y holds "
+                    f"{list(labels.classes)}."
+                )
             self.estimator_ = self.estimator
             scores = _positive_scores(self.estimator, X)
         else:

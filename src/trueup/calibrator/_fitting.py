@@ -21,6 +21,7 @@ from trueup.errors import (
     ParameterError,
     RescaleWarning,
     ScoreError,
+    callers_level,
 )
 from trueup.features import FeatureEncoder, learn_features
 from trueup.inference import score_logits, thread_count
@@ -31,6 +32,7 @@ from trueup.training import (
     FitPlan,
     GrowthParameters,
     LightGBMGrower,
+    Split,
     TrainingData,
     fit_rounds,
     growth_parameters,
@@ -71,10 +73,15 @@ class FitOptions:
         hessian = self.min_sum_hessian_in_leaf
         if not isinstance(hessian, (int, float, np.number)) or not 0 <= hessian < np.inf:
             raise ParameterError(f"min_sum_hessian_in_leaf must be a number of at least 0, got {hessian!r}.")
+        if not isinstance(self.monotone_score, (bool, np.bool_)):
+            raise ParameterError(f"monotone_score must be True or False, got {self.monotone_score!r}.")
+        if self.lightgbm_params is not None and not isinstance(self.lightgbm_params, Mapping):
+            raise ParameterError(f"lightgbm_params must be a mapping of names to values, got {self.lightgbm_params!r}.")
+        thread_count(self.n_jobs)
 
     def to_json(self) -> dict[str, Any]:
         """What a model file keeps: all that JSON can hold and that the model depends on."""
-        kept = {name: value for name, value in vars(self).items() if name not in ("n_jobs", "verbose")}
+        kept = {name: _plain(value) for name, value in vars(self).items() if name not in ("n_jobs", "verbose")}
         return {name: value for name, value in kept.items() if _fits_json(value)}
 
 
@@ -100,6 +107,7 @@ def fit_model(
     n_fit = len(rows.labels)
     watched = None if eval_set is None else _watched_rows(encoder, eval_set, labels, options, base_rate)
     data = rows.with_more(watched, spec.features, labels.soft)
+    splitting = _Splitting(labels, None if weights is None else weights > 0)
     seeds = _seeds(options.random_state)
     parameters = growth_parameters(
         options.lightgbm_params,
@@ -109,7 +117,7 @@ def fit_model(
         monotone_score=options.monotone_score,
         seed=seeds[1],
     )
-    outcome = _fit(data, n_fit, parameters, options, seeds[0])
+    outcome = _fit(data, splitting, parameters, options, seeds[0])
     summary = TrainingSummary(
         n_rows=n_fit,
         positive_rate=float(np.average(rows.labels, weights=rows.weights)),
@@ -206,20 +214,52 @@ def _watched_rows(
         raise type(error)(f"eval_set: {error}") from error
 
 
-def _fit(data: TrainingData, n_fit: int, parameters: GrowthParameters, options: FitOptions, seed: int) -> FitOutcome:
-    """Fit on the first `n_fit` rows; the others, if there are any, decide the number of rounds."""
+@dataclass(frozen=True, eq=False)
+class _Splitting:
+    """The rows that a user's splitter knows: those of the table, also the ones without weight."""
+
+    labels: Labels
+    counts: npt.NDArray[np.bool_] | None
+
+    @property
+    def n_fit(self) -> int:
+        """How many rows there are to fit on."""
+        return len(self.labels.values) if self.counts is None else int(self.counts.sum())
+
+    def splits(self, validation: Any, seed: int) -> list[Split] | str:
+        """Training and validation rows among those that count, or why there are too few."""
+        labels, counts = self.labels, self.counts
+        if counts is None or counts.all():
+            return make_splits(validation, labels.values, soft=labels.soft, seed=seed)
+        if isinstance(validation, (str, int, float, np.number)):  # drawn by us, from the rows that count
+            return make_splits(validation, labels.values[counts], soft=labels.soft, seed=seed)
+        made = make_splits(validation, labels.values, soft=labels.soft, seed=seed)
+        if isinstance(made, str):
+            return made
+        place = np.cumsum(counts) - 1
+        kept = [tuple(place[rows[counts[rows]]] for rows in split) for split in made]
+        if any(len(rows) == 0 for split in kept for rows in split):
+            return "a split of validation= has a side without weight"
+        return [(train, valid) for train, valid in kept]
+
+
+def _fit(
+    data: TrainingData, splitting: _Splitting, parameters: GrowthParameters, options: FitOptions, seed: int
+) -> FitOutcome:
+    """Fit on the rows to fit on; the rows after them, if there are any, decide the number of rounds."""
+    n_fit = splitting.n_fit
     fit_rows = np.arange(n_fit)
-    splits: Any = []
+    splits: list[Split] | str = []
     if n_fit < data.n_rows:
         splits = [(fit_rows, np.arange(n_fit, data.n_rows))]
     elif options.validation is not None:
-        splits = make_splits(options.validation, data.labels, soft=data.soft, seed=seed)
+        splits = splitting.splits(options.validation, seed)
     reason = splits if isinstance(splits, str) else _too_few(data, splits or [(fit_rows, fit_rows)], parameters)
-    if reason:
+    if isinstance(splits, str) or (reason and options.max_rounds):
         warnings.warn(
             f"Too few rows: {reason}. No round is fitted, and the base scores are given back unchanged.",
             InsufficientDataWarning,
-            stacklevel=5,
+            stacklevel=callers_level(),
         )
         return FitOutcome((), (), np.zeros(data.matrix.shape[1] + 1))
     rescale = options.rescale
@@ -230,7 +270,7 @@ def _fit(data: TrainingData, n_fit: int, parameters: GrowthParameters, options: 
                 'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: '
                 'theta is fitted on the training rows, as with rescale="train".',
                 RescaleWarning,
-                stacklevel=5,
+                stacklevel=callers_level(),
             )
     plan = FitPlan(
         splits=splits,
@@ -268,7 +308,10 @@ def _seeds(random_state: Any) -> tuple[int, int]:
     """A seed for the splits and one for LightGBM."""
     from sklearn.utils import check_random_state
 
-    generator = check_random_state(random_state)
+    try:
+        generator = check_random_state(random_state)
+    except ValueError as error:
+        raise ParameterError(f"random_state must be an int, a RandomState or None, got {random_state!r}.") from error
     first, second = generator.randint(np.iinfo(np.int32).max, size=2)
     return int(first), int(second)
 
@@ -276,6 +319,17 @@ def _seeds(random_state: Any) -> tuple[int, int]:
 def _versions() -> dict[str, str]:
     names = ("trueup", "lightgbm", "numpy", "scikit-learn")
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """The same in the types that JSON knows, where there are such."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
+    return value
 
 
 def _fits_json(value: Any) -> bool:

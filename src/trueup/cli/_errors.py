@@ -6,7 +6,7 @@ import contextlib
 import enum
 from collections.abc import Iterator
 
-from trueup.errors import DataError, ModelFileError, TrueupError
+from trueup.errors import DataError, ModelFileError, ParameterError, TrueupError
 
 __all__ = [
     "EXIT_CODE_MEANINGS",
@@ -62,6 +62,8 @@ def exit_code_of(error: Exception) -> ExitCode:
     """The exit code for an error."""
     if isinstance(error, ModelFileError):
         return ExitCode.MODEL
+    if isinstance(error, ParameterError):
+        return ExitCode.USAGE
     if isinstance(error, (TrueupError, OSError)):
         return ExitCode.DATA
     return ExitCode.BUG

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import ColumnError, DataWarning, TableError
+from trueup.errors import ColumnError, DataWarning, TableError, callers_level
 from trueup.features._codes import FeatureCodes
 from trueup.model import FeatureSpec
 from trueup.table import CalibrationTable, listed
@@ -86,7 +86,7 @@ class FeatureEncoder:
             warnings.warn(
                 f"X has column names {with_names} and none {without}: columns are taken by their position.",
                 DataWarning,
-                stacklevel=4,
+                stacklevel=callers_level(),
             )
         return table.renamed(spec.columns)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import MissingScoreWarning, ModelFileError, ScoreError
+from trueup.errors import MissingScoreWarning, ModelFileError, ScoreError, callers_level
 from trueup.features import FeatureEncoder
 from trueup.inference._apply import compile_rounds, probabilities, score_logits
 from trueup.inference._parity import check_parity, make_parity_rows
@@ -33,7 +33,7 @@ _ROWS_A_THREAD = 8192  # below this, starting a thread costs more than it saves
 class Calibrator:
     """A fitted calibration, ready to score.
 
-    It is immutable and safe to use from many threads at once.
+    Scoring changes nothing in it, so one calibrator serves any number of threads at once.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Calibrator:
                 f"{name}: {missing:,} of {len(base):,} scores are missing (first at row {first:,}). Those rows get "
                 "NaN.",
                 MissingScoreWarning,
-                stacklevel=4,
+                stacklevel=callers_level(),
             )
         return table, base
 

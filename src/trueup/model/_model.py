@@ -106,3 +106,6 @@ class CalibrationModel:
     base_rate: float | None = None
     classes: tuple[Any, ...] = (0, 1)
     summary: TrainingSummary = TrainingSummary()
+
+    def __repr__(self) -> str:
+        return f"<CalibrationModel: {len(self.rounds)} rounds, {len(self.features.features)} features>"

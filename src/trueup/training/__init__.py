@@ -6,7 +6,7 @@ from trueup.training._loop import FitOutcome, FitPlan, fit_rounds
 from trueup.training._parameters import PAPER_DEFAULTS, GrowthParameters, growth_parameters
 from trueup.training._progress import shown_progress
 from trueup.training._rescale import fit_theta
-from trueup.training._splits import make_splits
+from trueup.training._splits import Split, make_splits
 
 __all__ = [
     "PAPER_DEFAULTS",
@@ -14,6 +14,7 @@ __all__ = [
     "FitPlan",
     "GrowthParameters",
     "LightGBMGrower",
+    "Split",
     "TrainingData",
     "fit_rounds",
     "fit_theta",

@@ -7,6 +7,7 @@ can't add a column, a round bins everything again and grows the same trees.
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -86,7 +87,7 @@ class _BinnedRows:
         self._bins: lgb.Dataset | None = None
 
     def grow(self, logits: Floats, n_threads: int) -> GrownRound:
-        threads = max(1, min(n_threads, len(logits) // _ROWS_A_THREAD))  # the trees don't depend on it
+        threads = _safe_threads(min(n_threads, len(logits) // _ROWS_A_THREAD))  # the trees don't depend on it
         parameters = {**self._grower.parameters.booster, "num_threads": threads}
         try:
             booster = lgb.Booster(parameters, self._training_set(logits, parameters))
@@ -129,6 +130,18 @@ class _BinnedRows:
             feature_name=[f"f{i}" for i in range(matrix.shape[1])],
             params=parameters,
         )
+
+
+_threaded_in: set[int] = set()  # the processes in which LightGBM has started threads
+
+
+def _safe_threads(n_threads: int) -> int:
+    """At least one; and just one in a child of a process that had more: OpenMP's threads don't survive a fork."""
+    forked = bool(_threaded_in) and os.getpid() not in _threaded_in
+    if n_threads <= 1 or forked:
+        return 1
+    _threaded_in.add(os.getpid())
+    return n_threads
 
 
 def _taken(matrix: Floats, rows: npt.NDArray[np.intp]) -> Floats:

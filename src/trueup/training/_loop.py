@@ -34,6 +34,9 @@ class Listener(Protocol):
     def round_finished(self, record: RoundRecord) -> None:
         """A round was grown and validated."""
 
+    def refit_started(self, n_rounds: int) -> None:
+        """The number of rounds is chosen, and they are fitted on all rows now."""
+
     def refit_round_finished(self, number: int, n_rounds: int) -> None:
         """A round of the fit on all rows was grown."""
 
@@ -102,6 +105,7 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
         kept = chosen.reusable[: chosen.n_rounds]
         rounds = [FittedRound(grown.trees, theta) for grown, theta in zip(kept, chosen.thetas, strict=False)]
         return FitOutcome(tuple(rounds), chosen.history, _total_gains(kept, data))
+    listener.refit_started(chosen.n_rounds)
     part = _Part(data, grower, plan.refit_rows, plan.refit_rows)
     grown_all, rounds = [], []
     for number in range(1, chosen.n_rounds + 1):

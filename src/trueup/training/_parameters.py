@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from trueup.errors import ParameterError
 from trueup.training._lightgbm_private import parameter_aliases
 
@@ -21,31 +23,26 @@ PAPER_DEFAULTS: dict[str, Any] = {
     "min_gain_to_split": 0.15,
 }
 
-# What a round is made of. Another objective, trees that are averaged or reweighted, or leaves that are linear
-# would not be MCGrad, and the model file could not hold them.
+# What a round is made of, under LightGBM's own names. Another objective, trees that are averaged or reweighted, or
+# leaves that are linear would not be MCGrad, and the model file could not hold them.
 _FIXED = {
     "objective": "the rounds need the log loss",
-    "objective_type": "the rounds need the log loss",
-    "app": "the rounds need the log loss",
-    "application": "the rounds need the log loss",
-    "loss": "the rounds need the log loss",
     "boosting": "the rounds need plain gradient boosting",
-    "boosting_type": "the rounds need plain gradient boosting",
-    "boost": "the rounds need plain gradient boosting",
     "linear_tree": "a model file holds trees with constant leaves",
-    "linear_trees": "a model file holds trees with constant leaves",
     "num_class": "the rounds have one logit",
     "sigmoid": "the logit's scale is fixed",
+    "is_unbalance": "use sample_weight, which the losses and theta see too",
+    "scale_pos_weight": "use sample_weight, which the losses and theta see too",
     "monotone_constraints": "use monotone_score",
     "categorical_feature": "use categorical_features",
     "init_score": "use scores",
     "num_threads": "use n_jobs",
-    "num_thread": "use n_jobs",
-    "nthread": "use n_jobs",
-    "nthreads": "use n_jobs",
-    "n_jobs": "use n_jobs",
     "seed": "use random_state",
-    "random_seed": "use random_state",
+    "deterministic": "the same fit must give the same trees",
+    "force_col_wise": "the same fit must give the same trees",
+    "force_row_wise": "the same fit must give the same trees",
+    "verbosity": "use verbose",
+    "n_jobs": "use n_jobs",
     "random_state": "use random_state",
 }
 
@@ -89,31 +86,33 @@ def growth_parameters(
     merged = {**PAPER_DEFAULTS, "min_sum_hessian_in_leaf": min_sum_hessian_in_leaf}
     merged.update(_by_our_names(user or {}, merged))
     n_trees = merged.pop("n_estimators")
-    if not isinstance(n_trees, int) or n_trees < 1:
+    if isinstance(n_trees, bool) or not isinstance(n_trees, (int, np.integer)) or n_trees < 1:
         raise ParameterError(f"lightgbm_params: n_estimators must be a whole number of at least 1, got {n_trees!r}.")
     merged.update(
         objective="cross_entropy" if soft_labels else "binary",
         verbosity=-1,
         seed=seed,
         deterministic=True,
-        force_col_wise=not merged.get("force_row_wise", False),
+        force_col_wise=True,
     )
     if monotone_score:
         merged["monotone_constraints"] = [0] * n_features + [1]
-    return GrowthParameters(n_trees, merged)
+    return GrowthParameters(int(n_trees), merged)
 
 
 def _by_our_names(user: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
     """The user's parameters, where LightGBM has several names for one under that which our defaults have."""
+    canonical: dict[str, str] = {}
     name_of: dict[str, str] = {}
     for proper, others in parameter_aliases().items():
         family = {proper, *others}
-        chosen = next((name for name in ours if name in family), proper)
-        name_of.update(dict.fromkeys(family, chosen))
+        canonical.update(dict.fromkeys(family, proper))
+        name_of.update(dict.fromkeys(family, next((name for name in ours if name in family), proper)))
     given: dict[str, Any] = {}
     for name, value in user.items():
-        if name in _FIXED:
-            raise ParameterError(f"lightgbm_params can't set {name!r}: {_FIXED[name]}.")
+        reason = _FIXED.get(name) or _FIXED.get(canonical.get(name, name))
+        if reason:
+            raise ParameterError(f"lightgbm_params can't set {name!r}: {reason}.")
         if name_of and name not in name_of:
             nearest = difflib.get_close_matches(name, name_of, n=1)
             hint = f" Did you mean {nearest[0]!r}?" if nearest else ""

@@ -18,6 +18,9 @@ class Silence:
     def round_finished(self, record: RoundRecord) -> None:
         """Nothing."""
 
+    def refit_started(self, n_rounds: int) -> None:
+        """Nothing."""
+
     def refit_round_finished(self, number: int, n_rounds: int) -> None:
         """Nothing."""
 
@@ -57,8 +60,13 @@ class _Bar:
         loss = f"train {record.train_loss:.5f}"
         if record.validation_loss == record.validation_loss:
             loss += f"  validation {record.validation_loss:.5f}"
-        after = f"growing round {record.number + 1}" if record.number < self._max_rounds else "done"
+        after = f"growing round {record.number + 1}" if record.number < self._max_rounds else "the last"
         self._progress.update(self._task, description=f"round {record.number}: {loss}, {after}")
+
+    def refit_started(self, n_rounds: int) -> None:
+        self._progress.update(
+            self._task, description=f"fitting {n_rounds} rounds on all rows", completed=0, total=n_rounds
+        )
 
     def refit_round_finished(self, number: int, n_rounds: int) -> None:
         self._progress.update(

@@ -41,8 +41,7 @@ def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_t
 
     Examples
     --------
-    Half of the rows that got a logit of 2 ln 3 have the label 1 three times out of four, so it should have
-    been ln 3:
+    Three of four rows with a logit of 2 ln 3 are positive, so it should have been ln 3:
 
     >>> import numpy as np
     >>> round(fit_theta(np.full(4, 2 * np.log(3)), np.array([1.0, 1.0, 1.0, 0.0])), 6)

@@ -55,7 +55,11 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
             ) from error
     if isinstance(splitter, str):
         return splitter
-    splits = [(np.sort(train), np.sort(valid)) for train, valid in splitter.split(np.zeros((len(labels), 1)), labels)]
+    try:
+        pairs = list(splitter.split(np.zeros((len(labels), 1)), labels))
+    except (ValueError, TypeError) as error:
+        raise ParameterError(f"validation={validation!r} can't split these rows: {error}") from error
+    splits = [(np.sort(train), np.sort(valid)) for train, valid in pairs]
     for train, valid in splits:
         if len(train) == 0 or len(valid) == 0:
             return "a split of validation= has an empty side"
