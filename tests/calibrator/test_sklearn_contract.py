@@ -15,6 +15,7 @@ from trueup import MCGrad, MulticalibratedClassifier
 @pytest.mark.filterwarnings("ignore::trueup.errors.InsufficientDataWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:can't check dok sparse matrix:UserWarning")
+@pytest.mark.filterwarnings("ignore:The least populated class in y:UserWarning")  # a check of older versions
 @parametrize_with_checks([MCGrad(), MulticalibratedClassifier(LogisticRegression())])
 def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -67,7 +67,10 @@ def _missing(array: pa.Array) -> npt.NDArray[np.bool_]:
 def _numpy_type(arrow_type: pa.DataType) -> np.dtype[Any]:
     import pyarrow.types as at
 
+    # By its name: Arrow's own method, to_pandas_dtype, imports pandas in some versions.
     if at.is_timestamp(arrow_type):
-        return np.dtype(f"datetime64[{arrow_type.unit}]")  # the other method needs pandas for a zone
-    numpy_type: np.dtype[Any] = np.dtype(arrow_type.to_pandas_dtype())
-    return numpy_type
+        return np.dtype(f"datetime64[{arrow_type.unit}]")
+    if at.is_duration(arrow_type):
+        return np.dtype(f"timedelta64[{arrow_type.unit}]")
+    name = str(arrow_type)
+    return np.dtype({"halffloat": "float16", "float": "float32", "date64[ms]": "datetime64[ms]"}.get(name, name))
