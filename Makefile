@@ -53,8 +53,9 @@ doctests: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev ## Measure speed, memory and quality; set BENCH_PYTHON to one that has the peer for a comparison
 	$(BIN)/python benchmarks/run_all.py
 
-docs: ## List the written documentation
-	@ls README.md CHANGELOG.md CONTRIBUTING.md docs/*.md docs/*/*.md
+docs: $(VENV)/installed-dev ## Build the reference from the docstrings
+	$(BIN)/python -m sphinx -q -W -b html docs build/docs
+	@echo "The reference is build/docs/index.html; decisions and their reasons are in docs/decisions/."
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) build dist trueup-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

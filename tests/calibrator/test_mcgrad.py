@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 import trueup
 from trueup import MCGrad
 from trueup.errors import (
+    ColumnError,
     InsufficientDataWarning,
     ParameterError,
     RescaleWarning,
@@ -357,3 +358,8 @@ NONSENSE: list[dict[str, Any]] = [
 def test_an_option_that_makes_no_sense_is_named_in_the_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         MCGrad(**wrong).fit(X, Y, scores=SCORES)
+
+
+def test_a_misspelt_feature_is_answered_with_the_nearest_name() -> None:
+    with pytest.raises(ColumnError, match=r"features: X has no column 'Country'\. Did you mean 'country'\?"):
+        MCGrad(features=["Country"]).fit(X, Y, scores=SCORES)

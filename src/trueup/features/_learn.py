@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -105,7 +106,11 @@ def _names_from(wanted: Iterable[str | int], table: CalibrationTable, parameter:
 def _check_there(names: Iterable[str], table: CalibrationTable, parameter: str) -> None:
     absent = [name for name in names if name not in table]
     if absent:
-        raise ColumnError(f"{parameter}: X has no column {listed(absent)}. Its columns are {listed(table.names, 12)}.")
+        by_lower_case = {name.lower(): name for name in table.names}
+        nearest = difflib.get_close_matches(absent[0].lower(), by_lower_case, n=1)
+        hint = f"Did you mean {by_lower_case[nearest[0]]!r}? " if nearest else ""
+        columns = listed(table.names, 12)
+        raise ColumnError(f"{parameter}: X has no column {listed(absent)}. {hint}Its columns are {columns}.")
 
 
 def _learn_feature(column: Column, named_categorical: bool) -> Feature:

@@ -108,14 +108,10 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
     listener.refit_started(chosen.n_rounds)
     part = _Part(data, grower, plan.refit_rows, plan.refit_rows)
     grown_all, rounds = [], []
-    for number in range(1, chosen.n_rounds + 1):
-        grown = part.grow(plan.n_threads)
-        theta = (
-            chosen.thetas[number - 1] if plan.rescale == "honest" else part.theta_on_train(plan.rescale, plan.n_threads)
-        )
-        part.finish(theta)
+    for number, honest_theta in enumerate(chosen.thetas[: chosen.n_rounds], start=1):
+        grown, fitted = _next_round(part, plan, honest_theta if plan.rescale == "honest" else None)
         grown_all.append(grown)
-        rounds.append(FittedRound(grown.trees, theta))
+        rounds.append(fitted)
         listener.refit_round_finished(number, chosen.n_rounds)
     return FitOutcome(tuple(rounds), chosen.history, _total_gains(grown_all, data))
 
@@ -162,14 +158,20 @@ def _fit_fixed(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
     grown_all, rounds = [], []
     for number in range(1, plan.max_rounds + 1):
         started = time.perf_counter()
-        grown = part.grow(plan.n_threads)
-        theta = part.theta_on_train(plan.rescale, plan.n_threads)
-        part.finish(theta)
+        grown, fitted = _next_round(part, plan)
         grown_all.append(grown)
-        rounds.append(FittedRound(grown.trees, theta))
-        history.append(_record(number, [part], [theta], time.perf_counter() - started, plan.n_threads))
+        rounds.append(fitted)
+        history.append(_record(number, [part], [fitted.theta], time.perf_counter() - started, plan.n_threads))
         listener.round_finished(history[-1])
     return FitOutcome(tuple(rounds), tuple(history), _total_gains(grown_all, data))
+
+
+def _next_round(part: _Part, plan: FitPlan, theta: float | None = None) -> tuple[GrownRound, FittedRound]:
+    """Grow a round on the final rows and rescale it: by the theta given, or by one fitted on those rows."""
+    grown = part.grow(plan.n_threads)
+    theta = part.theta_on_train(plan.rescale, plan.n_threads) if theta is None else theta
+    part.finish(theta)
+    return grown, FittedRound(grown.trees, theta)
 
 
 class _Part:
