@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import trueup
+from small_fits import quick
 from trueup import MCGrad
 from trueup.errors import (
     ColumnError,
@@ -32,19 +33,6 @@ N = 40
 X = pd.DataFrame({"city": ["Oslo", "Bergen", "Kiel", "Rome"] * 10, "age": np.arange(N) / 2})
 Y = np.arange(N) % 2
 P = np.linspace(0.1, 0.9, N)
-
-
-def quick(**more: Any) -> MCGrad:
-    """Real rounds on few rows."""
-    growth = {"min_child_samples": 1, "min_data_per_group": 1, "cat_smooth": 1}
-    few = {
-        "max_rounds": 2,
-        "validation": None,
-        "rescale": "train",
-        "min_sum_hessian_in_leaf": 0.0,
-        "n_jobs": 1,
-    }
-    return MCGrad(**{**few, "lightgbm_params": growth | {"n_estimators": 8, "num_leaves": 4}, **more})
 
 
 def put(values: Any, rows: list[int], value: float) -> np.ndarray:

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import trueup
+from small_fits import quick
 from trueup import MCGrad
 from trueup.errors import ColumnError, LabelError, TrueupError, TrueupWarning
 
@@ -76,25 +77,6 @@ def tables(draw: st.DrawFn) -> tuple[dict[Any, list[Any]], list[Any], list[float
     y = rows(draw(st.sampled_from([st.integers(0, 1), st.booleans(), st.sampled_from(["no", "yes"]), st.floats(0, 1)])))
     scores = rows(st.floats(0, 1) | st.sampled_from([0.0, 1.0, 0.5]))
     return table, y, scores, draw(st.none()) if draw(st.booleans()) else rows(draw(weights))
-
-
-def quick(**more: Any) -> MCGrad:
-    """Real rounds on few rows."""
-    growth = {
-        "min_child_samples": 1,
-        "n_estimators": 5,
-        "num_leaves": 4,
-        "min_data_per_group": 1,
-        "cat_smooth": 1,
-    }
-    few = {
-        "max_rounds": 2,
-        "validation": None,
-        "rescale": "train",
-        "min_sum_hessian_in_leaf": 0.0,
-        "n_jobs": 1,
-    }
-    return MCGrad(**{**few, "lightgbm_params": growth, **more})
 
 
 def same_scores_from_a_file(path: Path, model: MCGrad, table: Any, scores: Any) -> np.ndarray:

@@ -137,6 +137,13 @@ def test_folds_are_followed_by_a_fit_on_all_rows() -> None:
     assert notes.refits == [(0, 1), (1, 1)]
 
 
+def test_as_many_rows_drawn_with_repetition_are_not_taken_for_all_rows() -> None:
+    drawn = np.array([0, 0, 1, 3])
+    grower = ScriptedGrower([0.25, -1.0])
+    fit_rounds(data(), grower, plan(splits=[(drawn, np.array([2]))], max_rounds=1), Notes())
+    assert grower.prepared[0].tolist() == [0, 0, 1, 3]
+
+
 def test_the_loss_of_a_round_is_the_mean_over_folds() -> None:
     # Fold 1 validates on a positive, fold 2 on the negative and two positives: at logit 0 every loss is ln 2,
     # so the mean over folds is too; at logit 0.25 it is (l(0.25) + (2 l(0.25) + l(-0.25)) / 3) / 2 with l(x)

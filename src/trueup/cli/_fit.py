@@ -71,8 +71,6 @@ def fit(request: FitRequest) -> None:
 
 
 def _fitted(request: FitRequest, roles: Roles, table: Any) -> Any:
-    from lightgbm.basic import LightGBMError
-
     from trueup.calibrator import MCGrad
 
     model = MCGrad(
@@ -89,8 +87,6 @@ def _fitted(request: FitRequest, roles: Roles, table: Any) -> Any:
         raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
     except WeightError as error:
         raise WeightError(f"The weights, column {roles.weight!r}: {error}") from error
-    except LightGBMError as error:
-        raise ParameterError(f"LightGBM refuses its parameters: {error}") from error
 
 
 def _print_summary(description: dict[str, Any], path: str, seconds: float) -> None:

@@ -179,7 +179,7 @@ class _Part:
 
     def __init__(self, data: TrainingData, grower: RoundGrower, train: Rows, valid: Rows) -> None:
         self.data, self.train, self.valid = data, train, valid
-        all_rows = len(train) == data.n_rows
+        all_rows = np.array_equal(train, np.arange(data.n_rows))  # a splitter may also draw as many with repetition
         self.prepared: PreparedRows = grower.prepare(None if all_rows else train)
         self.before = self.logits = data.base_logits
         self.correction = np.zeros(0)

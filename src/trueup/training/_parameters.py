@@ -42,8 +42,6 @@ _FIXED = {
     "force_col_wise": "the same fit must give the same trees",
     "force_row_wise": "the same fit must give the same trees",
     "verbosity": "use verbose",
-    "n_jobs": "use n_jobs",
-    "random_state": "use random_state",
 }
 
 
