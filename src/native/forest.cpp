@@ -6,14 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "hot.hpp"
 #include "parallel.hpp"
-
-// The loops over rows are compiled twice where the tool chain can choose at run time: for any x86-64, and for AVX2.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define TRUEUP_HOT __attribute__((target_clones("avx2", "default"), noinline))
-#else
-#define TRUEUP_HOT
-#endif
 
 namespace trueup {
 

@@ -1,6 +1,4 @@
 // The Python face of the native kernels. Arrays are checked for type and shape here, for content in Forest.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -11,19 +9,20 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.hpp"
 #include "forest.hpp"
 #include "logistic.hpp"
 #include "parallel.hpp"
 
+namespace trueup {
+void bind_cells(nanobind::module_& m);
+}
+
 namespace nb = nanobind;
 using namespace nb::literals;
+using trueup::Matrix, trueup::Result, trueup::Vector, trueup::require;
 
 namespace {
-
-template <typename T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
-using Result = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 
 Result own(std::unique_ptr<double[]> values, std::size_t n) {
     nb::capsule owner(values.get(), [](void* p) noexcept { delete[] static_cast<double*>(p); });
@@ -38,10 +37,6 @@ Result filled(std::size_t n, Fill fill) {
         fill(values.get());
     }
     return own(std::move(values), n);
-}
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
 }
 
 std::vector<const double*> columns_of(const Matrix& matrix, const Vector<double>& logits,
@@ -78,7 +73,7 @@ Result mapped(const Vector<double>& values, int n_threads, Map map) {
 NB_MODULE(_native, m) {
     // A calibrator that lives until the interpreter ends is how it is meant to be used, not a leak to tell users of.
     nb::set_leak_warnings(false);
-    m.doc() = "Hot kernels of trueup: walking trees, and sums of the logistic loss.";
+    m.doc() = "Hot kernels of trueup: walking trees, sums of the logistic loss, and sums of all cells.";
     m.attr("SCORE_CLIP") = trueup::kScoreClip;
 
     nb::class_<trueup::Forest>(m, "Forest")
@@ -181,4 +176,5 @@ NB_MODULE(_native, m) {
             return trueup::log_loss_sum(logits.data(), labels.data(), w, n, n_threads);
         },
         "logits"_a, "labels"_a, "weights"_a.none(), "n_threads"_a = 1);
+    trueup::bind_cells(m);
 }

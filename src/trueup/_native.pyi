@@ -38,3 +38,40 @@ def logistic_sums(
     logits: Floats, labels: Floats, weights: Floats | None, theta: float, limit: float, n_threads: int = 1
 ) -> tuple[float, float, float]: ...
 def log_loss_sum(logits: Floats, labels: Floats, weights: Floats | None, n_threads: int = 1) -> float: ...
+
+SUM_LANES: int
+DRAW_LANES: int
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
+Singles = npt.NDArray[np.float32]
+
+def evidence_of(range: float, variance: float, unit: float) -> float: ...
+
+class Cells:
+    def __init__(
+        self,
+        codes: Bytes,
+        n_values: npt.NDArray[np.uint32],
+        skips_zero: Bytes,
+        score_ids: npt.NDArray[np.uint32],
+    ) -> None: ...
+    def sums(
+        self, offsets: Ints, members: Ints, lanes: Floats, min_rows: int, n_threads: int = 1
+    ) -> tuple[Ints, Ints, Ints, Floats, Floats]: ...
+    def drawn(
+        self,
+        *,
+        offsets: Ints,
+        members: Ints,
+        chosen_offsets: npt.NDArray[np.int64],
+        cell: Ints,
+        variance: Floats,
+        unit: Floats,
+        slot: Ints,
+        n_slots: int,
+        draws: Bytes,
+        residual_if_zero: Singles,
+        residual_if_one: Singles,
+        n_threads: int = 1,
+    ) -> tuple[Singles, Singles, Singles]: ...
