@@ -8,6 +8,7 @@ import sys
 
 __all__ = [
     "ColumnError",
+    "CostWarning",
     "DataError",
     "DataWarning",
     "InsufficientDataWarning",
@@ -75,6 +76,10 @@ class ModelFileError(TrueupError):
 
 class TrueupWarning(UserWarning):
     """The base of all warnings of this package."""
+
+
+class CostWarning(TrueupWarning):
+    """What was asked for takes long; the message says how long, and how to do less."""
 
 
 class DataWarning(TrueupWarning):

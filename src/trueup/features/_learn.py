@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from trueup.errors import ColumnError, ParameterError, TableError
 from trueup.model import Feature, FeatureSpec, OpaqueValue, ValueKind
 from trueup.table import CalibrationTable, Column, listed
 
-__all__ = ["learn_features"]
+__all__ = ["learn_columns", "learn_features"]
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+>")
 _MAX_BITS = 1024  # what a float can hold; Python refuses to write very long integers as text
@@ -61,12 +61,28 @@ def learn_features(
         raise ParameterError(
             f"score_column {score_column!r} can't be one of the features too. Take it out of features=."
         )
+    learned = learn_columns(table, chosen, categorical_features=categorical_features, rows=rows)
+    return FeatureSpec(table.names, tuple(feature for _, feature in learned), table.named, score_column)
+
+
+def learn_columns(
+    table: CalibrationTable,
+    features: Sequence[str] | None = None,
+    *,
+    categorical_features: str | Iterable[str | int] = "from_dtype",
+    rows: npt.NDArray[np.bool_] | None = None,
+) -> Iterator[tuple[Column, Feature]]:
+    """Each column with what was learned of it, one at a time: a large table need not be held twice.
+
+    The parameters are those of `learn_features`; columns come without the rows that don't count.
+    """
+    chosen = table.names if features is None else _chosen(features, table)
     named = _named_categorical(categorical_features, table)
-    columns = (table.column(name) for name in chosen)
-    if rows is not None:
-        columns = (column.of_rows(rows) for column in columns)
-    learned = tuple(_learn_feature(column, column.name in named) for column in columns)
-    return FeatureSpec(table.names, learned, table.named, score_column)
+    for name in chosen:
+        column = table.column(name)
+        if rows is not None:
+            column = column.of_rows(rows)
+        yield column, _learn_feature(column, name in named)
 
 
 def _chosen(features: Sequence[str], table: CalibrationTable) -> list[str]:

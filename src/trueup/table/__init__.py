@@ -1,6 +1,7 @@
 """Columns and roles in, checked arrays out; all messages about bad data; the only door to narwhals."""
 
 from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy
+from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
 from trueup.table._table import CalibrationTable, listed, read_table
 from trueup.table._vectors import Labels, read_labels, read_scores, read_weights
@@ -11,7 +12,9 @@ __all__ = [
     "Column",
     "Labels",
     "arrow_to_numpy",
+    "build_table",
     "kind_of",
+    "library_of",
     "listed",
     "plain",
     "read_labels",
