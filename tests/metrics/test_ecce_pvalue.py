@@ -59,6 +59,27 @@ def test_the_mean_range_is_the_root_of_eight_over_pi() -> None:
     assert integral == pytest.approx(math.sqrt(8 / math.pi), rel=1e-6)
 
 
+def test_the_mean_square_of_the_range_is_four_logs_of_two() -> None:
+    # Feller (1951): the variance of the range is 4 (log 2 - 2/π) = 0.2261; with the mean's square, 8/π, E[range²] is
+    # 4 log 2 = 2.7726. It is the integral of 2x (1 - F); at 0 that rises by 2, which makes the sum over middles too
+    # large by 2 × 0.01² / 24 = 8.3e-6.
+    middles = np.arange(0.005, 15, 0.01)
+    integral = 0.01 * sum(2 * x * brownian_range_survival(float(x)) for x in middles)
+    assert integral - 8.3e-6 == pytest.approx(4 * math.log(2), abs=1e-7)
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.0, 2.0, 10.0, 50.0])
+def test_the_time_until_the_range_is_one_has_its_published_transform(rate: float) -> None:
+    # The time T at which the range reaches 1 has E[exp(-λT)] = 1 / cosh²(√(λ/2)) (Imhof, "On the range of Brownian
+    # motion and its inverse process", 1985). A range of 1 at time t is one of 1/√t at time 1, so that P(T < t) is
+    # 1 - F(1/√t), and the transform is the integral of λ exp(-λt) P(T < t). After t = 12, P(T < t) is 1.
+    step = 0.002
+    times = np.arange(step / 2, 12, step)
+    chances = np.array([brownian_range_survival(float(time) ** -0.5) for time in times])
+    transform = step * np.sum(rate * np.exp(-rate * times) * chances) + math.exp(-12 * rate)
+    assert transform == pytest.approx(1 / math.cosh(math.sqrt(rate / 2)) ** 2, rel=1e-3)
+
+
 @given(st.floats(0, 50), st.floats(0, 50))
 def test_a_larger_range_is_less_likely(x: float, z: float) -> None:
     small, large = sorted([x, z])

@@ -115,13 +115,22 @@ def test_average_precision_of_positives_alone_is_one() -> None:
 def test_every_metric_is_listed() -> None:
     assert trueup.metrics.__all__ == [
         "average_precision",
+        "brier_calibration",
+        "brier_refinement",
         "brier_score",
         "ecce",
         "ecce_pvalue",
         "ecce_sigma",
         "ecce_standard_error",
+        "expected_calibration_error",
         "log_loss",
+        "maximum_over_groups",
+        "regression_ecce",
+        "regression_ecce_pvalue",
+        "regression_ecce_sigma",
+        "regression_ecce_standard_error",
         "roc_auc",
+        "smooth_calibration_error",
     ]
 
 

@@ -9,8 +9,60 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from trueup.errors import LabelError, ScoreError, TableError, WeightError
+import trueup.metrics
+from trueup.errors import DataError, LabelError, ScoreError, TableError, WeightError
 from trueup.metrics import brier_score
+
+OF_PROBABILITIES = [
+    name for name in trueup.metrics.__all__ if name != "maximum_over_groups" and not name.startswith("regression")
+]
+OF_OUTCOMES = [name for name in trueup.metrics.__all__ if name.startswith("regression")]
+
+
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
+@pytest.mark.parametrize(
+    ("labels", "scores", "error", "message"),
+    [
+        ([0, 1], [0.5, 1.7], ScoreError, "y_prob: 1 of 2 scores are outside [0, 1] (first at row 1: 1.7)"),
+        ([0, 1], [0.5, np.nan], ScoreError, "y_prob: 1 of 2 scores are missing (first at row 1: nan)"),
+        ([0, 2], [0.5, 0.5], LabelError, "y_true: 1 of 2 labels are outside [0, 1] (first at row 1: 2)"),
+        ([0, None], [0.5, 0.5], LabelError, "y_true: 1 of 2 labels are missing (first at row 1: nan)"),
+        (["no", "yes"], [0.5, 0.5], LabelError, "y_true must hold numbers"),
+        ([0, 1, 1], [0.5, 0.5], TableError, "y_true has 3 rows and y_prob has 2"),
+        ([0, 1], [[0.5, 0.5]] * 2, TableError, "Of predict_proba, pass the column of the positive class"),
+        ([], [], TableError, "y_true and y_prob have no rows"),
+    ],
+)
+def test_every_metric_of_probabilities_checks_its_rows(
+    name: str, labels: list[object], scores: list[object], error: type[DataError], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        getattr(trueup.metrics, name)(labels, scores)
+
+
+@pytest.mark.parametrize("name", OF_PROBABILITIES + OF_OUTCOMES)
+@pytest.mark.parametrize(
+    ("weights", "error"), [([1, -2], WeightError), ([0, 0], WeightError), ([np.inf, 1], WeightError), ([1], TableError)]
+)
+def test_every_metric_checks_its_weights(name: str, weights: list[float], error: type[DataError]) -> None:
+    with pytest.raises(error, match="sample_weight"):
+        getattr(trueup.metrics, name)([0, 1], [0.25, 0.5], sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", OF_OUTCOMES)
+@pytest.mark.parametrize(
+    ("outcomes", "error", "message"),
+    [
+        (["low", "high"], LabelError, "y_true must hold numbers, got"),
+        ([[1], [2]], TableError, "y_true must be 1-D, got shape (2, 1)"),
+        ([1, None], LabelError, "y_true: 1 of 2 outcomes are missing (first at row 1: nan). Drop these rows"),
+    ],
+)
+def test_every_metric_of_outcomes_checks_its_rows(
+    name: str, outcomes: list[object], error: type[DataError], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        getattr(trueup.metrics, name)(outcomes, [1.0, 2.0])
 
 
 def test_scores_out_of_range_are_counted_and_the_first_is_shown() -> None:

@@ -1,12 +1,14 @@
 """Labels, scores and weights in; three checked float64 arrays out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueup.errors import DataError, LabelError, ScoreError, TableError, WeightError
+from trueup.errors import DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -35,21 +37,53 @@ class _Argument(NamedTuple):
 
 _LABELS = _Argument("y_true", "labels", LabelError, "Pass 0 and 1, or probabilities in [0, 1] as soft labels.")
 _SCORES = _Argument("y_prob", "scores", ScoreError, "Pass probabilities of the positive class.")
+_OUTCOMES = _Argument("y_true", "outcomes", LabelError, "Pass finite numbers.")
+_PREDICTIONS = _Argument("y_pred", "predictions", ScoreError, "Pass finite numbers, in the unit of the outcomes.")
 _WEIGHTS = _Argument("sample_weight", "weights", WeightError, "Pass finite weights of at least 0; 0 leaves a row out.")
 
 
 def check_observations(y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None) -> Observations:
-    """Check a metric's arguments and give them back as float64 arrays."""
-    labels, scores = _floats(y_true, _LABELS), _floats(y_prob, _SCORES)
-    _check_lengths(labels, _LABELS, scores, _SCORES)
+    """Check labels and probabilities, and give them back as float64 arrays."""
+    return _checked((y_true, y_prob), (_LABELS, _SCORES), sample_weight, _check_unit_interval)
+
+
+def check_outcomes(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> Observations:
+    """Check outcomes and predictions of any finite size, and give them back as float64 arrays."""
+    return _checked((y_true, y_pred), (_OUTCOMES, _PREDICTIONS), sample_weight, _check_finite)
+
+
+def check_any_numbers(y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None) -> Observations:
+    """Check what holds for labels and probabilities as well as for outcomes and predictions."""
+    return _checked((y_true, y_prob), (_LABELS, _SCORES), sample_weight, _check_finite)
+
+
+def check_positive_integer(name: str, value: int) -> None:
+    """Check an option that counts something."""
+    try:
+        valid = not isinstance(value, bool) and index(value) >= 1
+    except TypeError:
+        valid = False
+    if not valid:
+        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+
+def _checked(
+    values: tuple[ArrayLike, ArrayLike],
+    arguments: tuple[_Argument, _Argument],
+    sample_weight: ArrayLike | None,
+    check_values: Callable[[FloatArray, _Argument], None],
+) -> Observations:
+    true_argument, predicted_argument = arguments
+    labels, scores = _floats(values[0], true_argument), _floats(values[1], predicted_argument)
+    _check_lengths(labels, true_argument, scores, predicted_argument)
     if len(labels) == 0:
-        raise TableError("y_true and y_prob have no rows. Pass at least one row.")
-    _check_unit_interval(labels, _LABELS)
-    _check_unit_interval(scores, _SCORES)
+        raise TableError(f"{true_argument.name} and {predicted_argument.name} have no rows. Pass at least one row.")
+    check_values(labels, true_argument)
+    check_values(scores, predicted_argument)
     if sample_weight is None:
         return Observations(labels, scores, np.ones(len(labels)))
     weights = _floats(sample_weight, _WEIGHTS)
-    _check_lengths(labels, _LABELS, weights, _WEIGHTS)
+    _check_lengths(labels, true_argument, weights, _WEIGHTS)
     return Observations(labels, scores, _scaled_weights(weights))
 
 
@@ -96,10 +130,18 @@ def _check_lengths(
         )
 
 
+def _check_finite(values: FloatArray, argument: _Argument) -> None:
+    _check_none_missing(values, argument)
+    _raise_if_any(np.isinf(values), "infinite", values, argument)
+
+
 def _check_unit_interval(values: FloatArray, argument: _Argument) -> None:
-    missing = argument._replace(advice="Drop these rows or fill them.")
-    _raise_if_any(np.isnan(values), "missing", values, missing)
+    _check_none_missing(values, argument)
     _raise_if_any((values < 0) | (values > 1), "outside [0, 1]", values, argument)
+
+
+def _check_none_missing(values: FloatArray, argument: _Argument) -> None:
+    _raise_if_any(np.isnan(values), "missing", values, argument._replace(advice="Drop these rows or fill them."))
 
 
 def _scaled_weights(weights: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trueup.metrics._checks import Observations, check_observations
+from trueup.metrics._ties import find_ties, range_of_sums
 
 # Both series of the distribution converge for every x; here each needs fewer than _TERMS terms on its side.
 _TERMS = 8
@@ -172,17 +173,19 @@ def brownian_range_survival(x: float) -> float:
     return min(1.0, max(0.0, 4 * (sum(tails[0::2]) - sum(tails[1::2]))))
 
 
+def in_sigmas(error: float, sigma: float) -> float:
+    """An error in units of its standard error; without noise, any error is infinite."""
+    if sigma > 0:
+        return error / sigma
+    return math.inf if error > 0 else 0.0
+
+
 def _cumulative_range(rows: Observations) -> float:
-    order = np.argsort(rows.scores, kind="stable")
-    scores, weights = rows.scores[order], rows.weights[order]
-    tie_starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+    ties = find_ties(rows.scores)
     # Per tie, positives minus p times rows: for labels 0 and 1 and integer weights both sums are exact, and
     # the result is the same to the last bit in whatever order the rows came.
-    positives = np.add.reduceat(weights * rows.labels[order], tie_starts)
-    totals = np.add.reduceat(weights, tie_starts)
-    path = np.cumsum(positives - scores[tie_starts] * totals)
-    highest, lowest = max(0.0, float(path.max())), min(0.0, float(path.min()))
-    return min(1.0, (highest - lowest) / float(totals.sum()))
+    positives, totals = ties.sums(rows.weights * rows.labels), ties.sums(rows.weights)
+    return min(1.0, range_of_sums(positives - ties.scores * totals) / float(totals.sum()))
 
 
 def _standard_error(rows: Observations) -> float:
@@ -191,7 +194,4 @@ def _standard_error(rows: Observations) -> float:
 
 
 def _range_in_sigmas(rows: Observations) -> float:
-    error, sigma = _cumulative_range(rows), _standard_error(rows)
-    if sigma > 0:
-        return error / sigma
-    return math.inf if error > 0 else 0.0
+    return in_sigmas(_cumulative_range(rows), _standard_error(rows))

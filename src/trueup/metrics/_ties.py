@@ -1,0 +1,60 @@
+"""Rows in order of score, where rows of one score are never told apart."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.metrics._checks import FloatArray
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """Which rows share a score.
+
+    Attributes
+    ----------
+    scores : float64 array
+        The distinct scores, lowest first.
+    order : integer array
+        The rows in order of score.
+    starts : integer array
+        Where in that order each distinct score starts.
+    """
+
+    scores: FloatArray
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """How many rows have each score."""
+        return np.diff(self.starts, append=len(self.order))
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """The sum of one value a row over the rows of each score."""
+        summed: FloatArray = np.add.reduceat(values[self.order], self.starts)
+        return summed
+
+    def of_rows(self, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
+        """The value of each row's score, from one value a score."""
+        spread = np.empty(len(self.order), dtype=values.dtype)
+        spread[self.order] = np.repeat(values, self.counts)
+        return spread
+
+
+def find_ties(scores: FloatArray) -> Ties:
+    """Sort rows by score and find those that share one."""
+    order = np.argsort(scores, kind="stable")
+    in_order = scores[order]
+    starts = np.flatnonzero(np.concatenate(([True], in_order[1:] != in_order[:-1])))
+    return Ties(in_order[starts], order, starts)
+
+
+def range_of_sums(steps: FloatArray) -> float:
+    """Highest minus lowest value of the running sum of the steps, which starts at 0."""
+    path = np.cumsum(steps)
+    return max(0.0, float(path.max())) - min(0.0, float(path.min()))

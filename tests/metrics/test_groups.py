@@ -1,0 +1,132 @@
+"""The largest value of a metric over groups, however the groups are given."""
+
+import re
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped,unused-ignore]
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError, TableError
+from trueup.metrics import (
+    ecce,
+    expected_calibration_error,
+    maximum_over_groups,
+    regression_ecce,
+    roc_auc,
+    smooth_calibration_error,
+)
+
+# "a" promises 0.5 and gets 1: an error of 0.5. "b" promises 0.5 and gets 0.75: 0.25. "c" holds all: 0.375.
+LABELS = [1, 1, 1, 1, 1, 1, 1, 0]
+SCORES = [0.5] * 8
+MASKS = {"a": [True] * 4 + [False] * 4, "b": [False] * 4 + [True] * 4, "c": [True] * 8}
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        MASKS,
+        {name: np.array(mask) for name, mask in MASKS.items()},
+        np.array(list(MASKS.values())).T,
+        pd.DataFrame(MASKS),
+        pd.DataFrame(MASKS, dtype="boolean"),
+        pl.DataFrame(MASKS),
+        pa.table(MASKS),
+    ],
+    ids=["mapping", "arrays", "2-D array", "pandas", "pandas nullable", "polars", "arrow"],
+)
+def test_groups_of_any_kind_are_read(groups: Any) -> None:
+    assert maximum_over_groups(ecce, LABELS, SCORES, groups=groups, min_rows=4) == 0.5
+
+
+def test_groups_with_fewer_rows_are_left_out() -> None:
+    # Only "c" has 5 rows or more: 7/8 - 0.5.
+    assert maximum_over_groups(ecce, LABELS, SCORES, groups=MASKS, min_rows=5) == 0.375
+
+
+def test_rows_of_weight_zero_do_not_make_a_group_larger() -> None:
+    # "a" has 3 rows that count, "b" 4, of which 3 are positive.
+    weights = [0, 1, 1, 1, 1, 1, 1, 1]
+    groups = {name: MASKS[name] for name in ("a", "b")}
+    assert maximum_over_groups(ecce, LABELS, SCORES, groups=groups, sample_weight=weights, min_rows=4) == 0.25
+
+
+def test_weights_are_those_of_the_group() -> None:
+    # In "b" the negative row weighs as much as the three positives.
+    weights = [1, 1, 1, 1, 1, 1, 1, 3]
+    value = maximum_over_groups(ecce, LABELS, SCORES, groups={"b": MASKS["b"]}, sample_weight=weights, min_rows=1)
+    assert value == 0
+
+
+def test_metrics_with_options_and_of_outcomes_can_be_taken() -> None:
+    one_bin = partial(expected_calibration_error, n_bins=1)
+    assert maximum_over_groups(one_bin, LABELS, SCORES, groups=MASKS, min_rows=4) == 0.5
+    smooth = maximum_over_groups(smooth_calibration_error, LABELS, SCORES, groups=MASKS, min_rows=4)
+    assert smooth == pytest.approx(0.5)
+    outcomes = [30, 30, 20, 20]
+    halves = {"a": [True, True, False, False], "b": [False, False, True, True]}
+    assert maximum_over_groups(regression_ecce, outcomes, [10, 10, 20, 20], groups=halves, min_rows=2) == 20
+
+
+def test_no_group_left_is_an_error_that_names_the_largest() -> None:
+    message = "None of the 3 groups has 10 rows of weight above 0; the largest, 'c', has 8. Pass larger groups"
+    with pytest.raises(TableError, match=re.escape(message)):
+        maximum_over_groups(ecce, LABELS, SCORES, groups=MASKS)
+
+
+@pytest.mark.parametrize("groups", [{}, np.zeros((8, 0), bool), pl.DataFrame()])
+def test_no_groups_are_an_error(groups: Any) -> None:
+    with pytest.raises(TableError, match="groups holds no group"):
+        maximum_over_groups(ecce, LABELS, SCORES, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        ([1, 0, 1, 0, 1, 0, 1, 0], "Group 'odd' holds numbers. Pass True"),
+        (["x"] * 8, "Group 'odd' holds strings. Pass True"),
+        ([True, None] * 4, "Group 'odd': 4 of 8 values are missing (first at row 1). Pass True or False"),
+        ([None] * 8, "Group 'odd': 8 of 8 values are missing (first at row 0)"),
+    ],
+)
+def test_a_mask_that_is_none_is_named(mask: list[Any], message: str) -> None:
+    with pytest.raises(ColumnError, match=re.escape(message)):
+        maximum_over_groups(ecce, LABELS, SCORES, groups={"c": MASKS["c"], "odd": mask})
+
+
+def test_groups_of_another_length_are_an_error() -> None:
+    with pytest.raises(TableError, match="groups has 2 rows and y_true has 8"):
+        maximum_over_groups(ecce, LABELS, SCORES, groups={"a": [True, False]})
+
+
+@pytest.mark.parametrize("groups", [np.ones(8, bool), pd.Series([True] * 8)])
+def test_a_single_mask_needs_a_name(groups: Any) -> None:
+    with pytest.raises(TableError, match=re.escape("groups has shape (8,). Pass a column for each group")):
+        maximum_over_groups(ecce, LABELS, SCORES, groups=groups)
+
+
+def test_an_error_of_the_metric_names_the_group() -> None:
+    with pytest.raises(LabelError, match=r"Group 'a', its 4 rows counted from 0: y_true: no row .* has label 0"):
+        maximum_over_groups(roc_auc, LABELS, SCORES, groups=MASKS, min_rows=1)
+    with pytest.raises(ScoreError, match=re.escape("Group '1', its 4 rows counted from 0: y_prob: 1 of 4 scores")):
+        maximum_over_groups(ecce, LABELS, [0.5] * 7 + [1.5], groups=np.array([MASKS["a"], MASKS["b"]]).T, min_rows=1)
+
+
+def test_a_metric_that_gives_no_number_names_the_group() -> None:
+    with pytest.raises(DataError, match="Group 'a': the metric of its 4 rows is NaN"):
+        maximum_over_groups(lambda *_, **__: float("nan"), LABELS, SCORES, groups=MASKS, min_rows=1)
+
+
+def test_rows_that_are_not_finite_are_counted_over_all_groups() -> None:
+    with pytest.raises(ScoreError, match=re.escape("y_prob: 1 of 8 scores are missing (first at row 7")):
+        maximum_over_groups(ecce, LABELS, [0.5] * 7 + [np.nan], groups={"a": MASKS["a"]})
+
+
+@pytest.mark.parametrize("min_rows", [0, -3, 1.5, None])
+def test_min_rows_must_count_rows(min_rows: Any) -> None:
+    with pytest.raises(ParameterError, match="min_rows must be a whole number of at least 1, got"):
+        maximum_over_groups(ecce, LABELS, SCORES, groups=MASKS, min_rows=min_rows)
