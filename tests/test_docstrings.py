@@ -30,8 +30,14 @@ def methods() -> list[str]:
     own = []
     for name, thing in public_things().items():
         if inspect.isclass(thing):
-            own += [f"{name}.{method}" for method in vars(thing) if not method.startswith("_")]
+            parts = {part: value for part, value in vars(thing).items() if not part.startswith("_")}
+            own += [f"{name}.{part}" for part, value in parts.items() if not is_default(value)]
     return own
+
+
+def is_default(value: Any) -> bool:
+    """Whether a class attribute is a field's default, which the class's own docstring tells of."""
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def is_callable_code(thing: Any) -> bool:

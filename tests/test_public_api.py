@@ -11,8 +11,9 @@ import trueup
 
 
 def test_the_public_names_are_these() -> None:
-    names = "Calibrator MCGrad MulticalibratedClassifier __version__ datasets errors load metrics"
-    assert trueup.__all__ == names.split()
+    classes = "AuditResult Calibrator MCGrad MulticalibratedClassifier"
+    others = "__version__ audit datasets errors load metrics segments"
+    assert trueup.__all__ == [*classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
 
 

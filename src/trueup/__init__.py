@@ -8,28 +8,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import datasets, errors, metrics
+    from trueup import datasets, errors, metrics, segments
+    from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.inference import Calibrator, load
 
 __all__ = [
+    "AuditResult",
     "Calibrator",
     "MCGrad",
     "MulticalibratedClassifier",
     "__version__",
+    "audit",
     "datasets",
     "errors",
     "load",
     "metrics",
+    "segments",
 ]
 
 _HOME = {
+    "AuditResult": "trueup.auditing",
     "Calibrator": "trueup.inference",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
+    "audit": "trueup.auditing",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("datasets", "errors", "metrics")
+_SUBPACKAGES = ("datasets", "errors", "metrics", "segments")
 
 
 def __getattr__(name: str) -> Any:

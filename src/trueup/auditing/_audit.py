@@ -1,0 +1,271 @@
+"""`audit`: from labels, scores and a table to an `AuditResult`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.auditing._cost import n_passes, tell_cost, warn_of_nothing
+from trueup.auditing._discover import discover_segments
+from trueup.auditing._input import AuditInput, read_input
+from trueup.auditing._listing import Listing
+from trueup.auditing._options import AuditOptions
+from trueup.auditing._power import critical_evidence
+from trueup.auditing._progress import shown_progress
+from trueup.auditing._result import AuditResult
+from trueup.auditing._whole import whole_of
+from trueup.errors import ParameterError
+from trueup.inference import thread_count
+from trueup.metrics._ecce import brownian_range_survival
+from trueup.segments import (
+    MIN_VARIANCE,
+    Partition,
+    ScoredRows,
+    SegmentGrid,
+    SegmentSums,
+    cross_columns,
+    draw_null,
+    grid_of,
+    group_partitions,
+    measure_segments,
+    sort_rows,
+    step_down,
+)
+from trueup.table import library_of
+
+__all__ = ["audit"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+def audit(
+    y: Any,
+    p: Any,
+    X: Any = None,
+    *,
+    groups: Any = None,
+    discover: Literal["tree"] | None = None,
+    features: Sequence[str] | None = None,
+    categorical_features: str | Iterable[str | int] = "from_dtype",
+    sample_weight: Any = None,
+    max_depth: int = 3,
+    max_values: int = 3,
+    min_rows: int = 10,
+    min_variance: float = MIN_VARIANCE,
+    max_segments: int | None = None,
+    null_samples: int = 200,
+    level: float = 0.05,
+    power: float = 0.8,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> AuditResult:
+    """Return where scores are wrong, by how much, and whether that is more than noise.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels of two classes, or soft labels in [0, 1].
+    p : array-like of shape (n,) or (n, 2)
+        The model's probabilities of the positive class.
+    X : table, optional
+        Features: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy array. Without it, and
+        without groups, only all rows are audited.
+    groups : mapping, sequence or table, optional
+        Segments to audit instead of all: masks by name, a table of booleans, or conditions on `X` such as
+        ``["country = NO", "18 <= age < 25"]``.
+    discover : "tree" or None, default=None
+        Whether to look for segments beyond the grid too: trees find them on one half of the rows, and they
+        are tested on the other.
+    features : sequence of str, optional
+        The columns of `X` that segments are made of; all by default.
+    categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
+        Columns that are categorical besides those of strings, categoricals and booleans.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0.
+    max_depth : int, default=3
+        The most features that a segment of the grid combines.
+    max_values : int, default=3
+        Into how many values a feature is cut, missing not counted: the most frequent categories and the rest
+        of them, or quantiles.
+    min_rows : int, default=10
+        The fewest rows of a segment.
+    min_variance : float, default=1.0
+        The least variance of a segment's sum of errors, in squared rows: below 1, a single row can move the sum
+        by more than its standard deviation, and sigmas mean nothing. 0 tests all, as the paper does.
+    max_segments : int, optional
+        Test the first so many segments only, in order of depth and of the columns.
+    null_samples : int, default=200
+        How often labels are drawn from the scores, and the search repeated, to learn what noise alone shows.
+        0 leaves that out, and with it all adjusted p-values.
+    level : float, default=0.05
+        The level of significance.
+    power : float, default=0.8
+        The chance with which `minimum_detectable` errors are found.
+    random_state : int, default=0
+        Seed of the draws, and of the halves that `discover` makes.
+    n_jobs : int, optional
+        Threads; None is all cores. The result doesn't depend on it.
+    verbose : int, default=0
+        Whether to show progress on a terminal.
+
+    Returns
+    -------
+    AuditResult
+        The numbers, and the segments as a table.
+
+    Notes
+    -----
+    The MCE and each segment's error are judged against the search itself: labels are drawn from
+    Bernoulli(p), all segments are searched again, and the largest values compared (Westfall and Young's
+    step-down). If the scores are true, an audit at level 5 % raises a false alarm in 5 % of cases, however
+    many segments it searches. Segments are ranked by evidence: their ECCE in sigmas, discounted where so few
+    positives are expected that the tail is heavier than the normal.
+
+    Examples
+    --------
+    >>> import trueup
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(20_000)
+    >>> trueup.audit(traffic.y, traffic.scores, traffic.X, max_depth=2)
+    AuditResult(20,000 rows, 591 segments: ECCE 1.9 σ (p = 0.223), MCE 9.4 σ (p = 0.00498))
+    >>> result = trueup.audit(traffic.y, traffic.scores, traffic.X, groups=["country = NO", "hour < 6"])
+    >>> result.n_segments
+    3
+    """
+    options = AuditOptions(
+        discover=discover,
+        features=features,
+        categorical_features=categorical_features,
+        max_depth=max_depth,
+        max_values=max_values,
+        min_rows=min_rows,
+        min_variance=min_variance,
+        max_segments=max_segments,
+        null_samples=null_samples,
+        level=level,
+        power=power,
+        random_state=random_state,
+    )
+    n_threads = thread_count(n_jobs)
+    given = read_input(y, p, X, sample_weight)
+    crossed, alone = _partitions(given, groups, options, n_threads)
+    rows = sort_rows(given.labels.values, given.scores, given.weights)
+    grid = grid_of(crossed, alone, max_depth=max_depth)
+    tell_cost(rows.n, grid, options, n_threads)
+    listing, mce, mce_p_value, n_left_out = _search(rows, grid, options, n_threads, verbose)
+    whole = whole_of(rows)
+    judged = listing.adjusted <= level if null_samples else listing.sums.evidence > listing.critical
+    return AuditResult(
+        n=rows.n,
+        n_segments=len(listing.sums),
+        n_left_out=n_left_out,
+        prevalence=whole.prevalence,
+        mean_score=whole.mean_score,
+        ecce=whole.ecce,
+        sigma=whole.sigma,
+        ecce_sigma=whole.ecce_sigma,
+        p_value=brownian_range_survival(whole.ecce_sigma),
+        mce=mce,
+        mce_absolute=mce * whole.sigma,
+        mce_p_value=mce_p_value,
+        alpha=mce / math.sqrt(whole.effective_rows),
+        minimum_detectable=whole.detectable(listing.critical, power),
+        significant=bool(judged.any()),
+        level=level,
+        power=power,
+        null_samples=null_samples,
+        classes=given.labels.classes,
+        _listing=listing,
+        _library=library_of(X, y, p),
+    )
+
+
+def _partitions(
+    given: AuditInput, groups: Any, options: AuditOptions, n_threads: int
+) -> tuple[list[Partition], list[Partition]]:
+    """What is combined with each other, and what stands alone."""
+    if groups is not None:
+        if options.discover is not None:
+            raise ParameterError("discover finds segments, and groups names them: pass one of the two.")
+        return [], group_partitions(groups, given.n_given, given.table, given.rows)
+    if given.table is None:
+        if options.discover is not None or options.features is not None:
+            raise ParameterError("Segments are found among the columns of X: pass X.")
+        return [], []
+    chosen: dict[str, Any] = {
+        "features": options.features,
+        "categorical_features": options.categorical_features,
+        "rows": given.rows,
+    }
+    crossed = cross_columns(given.table, max_values=options.max_values, max_depth=options.max_depth, **chosen)
+    if options.discover is None:
+        return crossed, []
+    found = discover_segments(
+        given.table,
+        given.labels.values,
+        given.scores,
+        given.weights,
+        min_rows=options.min_rows,
+        n_threads=n_threads,
+        random_state=options.random_state,
+        **chosen,
+    )
+    return crossed, found
+
+
+def _search(
+    rows: ScoredRows, grid: SegmentGrid, options: AuditOptions, n_threads: int, verbose: int
+) -> tuple[Listing, float, float, int]:
+    """Measure all segments, on the labels and on labels drawn from the scores.
+
+    Gives the segments, the MCE, its p-value, and how many segments had too little variance.
+    """
+    codes = grid.codes_in_order(rows)
+    cells = grid.cells(rows, codes)
+    with shown_progress(verbose, grid.n_combinations * n_passes(options)) as advance:
+        sums, n_left_out = measure_segments(
+            rows,
+            grid,
+            cells,
+            min_rows=options.min_rows,
+            min_variance=options.min_variance,
+            max_segments=options.max_segments,
+            n_threads=n_threads,
+            advance=advance,
+        )
+        null = None
+        if options.null_samples and len(sums):
+            null = draw_null(
+                rows,
+                grid,
+                cells,
+                sums,
+                n_draws=options.null_samples,
+                random_state=options.random_state,
+                n_threads=n_threads,
+                advance=advance,
+            )
+    if not len(sums):
+        warn_of_nothing(rows.n, options.min_rows, n_left_out)
+    critical = critical_evidence(null, len(sums), options.level)
+    adjusted = np.full(len(sums), np.nan) if null is None else step_down(sums.evidence, null)
+    listing = Listing(rows, grid, codes, sums, adjusted, _total_weights(rows, grid, sums), critical, options.power)
+    mce = float(sums.sigmas.max()) if len(sums) else math.nan
+    return listing, mce, math.nan if null is None else null.p_value_of_sigmas(mce), n_left_out
+
+
+def _total_weights(rows: ScoredRows, grid: SegmentGrid, sums: SegmentSums) -> FloatArray:
+    """The weight of all rows that could be in each segment."""
+    totals = np.full(len(sums), rows.total_weight)
+    n_grid = grid.n_combinations - (len(grid.partitions) - grid.n_crossed)
+    for place, partition in enumerate(grid.partitions[grid.n_crossed :]):
+        if partition.among is not None:
+            among = partition.among[rows.order]
+            weight = float(among.sum() if rows.weights is None else rows.weights[among].sum())
+            totals[sums.combination == n_grid + place] = weight
+    return totals

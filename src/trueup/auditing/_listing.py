@@ -1,0 +1,116 @@
+"""The segments as a table: a row each, the ones with a story of their own first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.auditing._power import detectable_sum
+from trueup.auditing._stories import Stories, tell_stories
+from trueup.metrics._ecce import brownian_range_survival
+from trueup.segments import ScoredRows, Segment, SegmentGrid, SegmentSums
+
+__all__ = ["MOST_LISTED", "Listing"]
+
+MOST_LISTED = 100_000
+_INTERVAL_SIGMAS = 1.959963984540054  # 95 %
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """All that is known of the segments.
+
+    Attributes
+    ----------
+    rows : ScoredRows
+        The rows that were audited.
+    grid : SegmentGrid
+        Where the segments come from.
+    codes : array of uint8
+        The codes of the grid's partitions, with rows in order of score.
+    sums : SegmentSums
+        What was summed in them.
+    adjusted : array of float64
+        Their p-values among all of them; NaN if the null was not drawn.
+    total_weight : array of float64
+        The weight of all rows that could be in the segment.
+    critical : float
+        The evidence that is significant.
+    power : float
+        The chance with which an error is to be found.
+    """
+
+    rows: ScoredRows
+    grid: SegmentGrid
+    codes: npt.NDArray[np.uint8]
+    sums: SegmentSums
+    adjusted: FloatArray
+    total_weight: FloatArray
+    critical: float
+    power: float
+
+    @cached_property
+    def stories(self) -> Stories:
+        """Which segments tell a story of their own; found out when it is first asked for."""
+        return tell_stories(self.rows, self.grid, self.codes, self.sums, self.critical)
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """The segments as they are listed: stories, what no story explains, and what one does; each by evidence."""
+        rank = np.ones(len(self.sums), dtype=np.int64)
+        rank[list(self.stories.told)] = 0
+        rank[list(self.stories.explained_by)] = 2
+        return np.lexsort((-self.sums.evidence, self.adjusted, rank))[:MOST_LISTED]
+
+    def segment(self, place: int) -> Segment:
+        """The segment at a place of the sums."""
+        return self.grid.segment(int(self.sums.combination[place]), int(self.sums.cell[place]))
+
+    def columns(self, n: int | None = None) -> dict[str, Any]:
+        """The first `n` rows of the table, a column each."""
+        order = self.order[:n]
+        sums = self.sums.of(order)
+        rate = np.clip(sums.label / sums.weight, 0, 1)
+        low, high = _wilson(rate, sums.weight / sums.unit)
+        standard_error = np.sqrt(sums.variance) / sums.weight
+        detectable = detectable_sum(sums.variance, sums.unit, self.critical, self.power)
+        explaining = [self.stories.explained_by.get(place) for place in order.tolist()]
+        return {
+            "segment": [str(self.segment(place)) for place in order.tolist()],
+            "rows": sums.rows.astype(np.int64),
+            "share": sums.weight / self.total_weight[order],
+            "mean_score": sums.score / sums.weight,
+            "observed_rate": rate,
+            "observed_low": low,
+            "observed_high": high,
+            "direction": _directions(sums),
+            "ecce": sums.range / sums.weight,
+            "sigma": standard_error,
+            "ecce_sigma": sums.sigmas,
+            "evidence": sums.evidence,
+            "p_value": np.array([brownian_range_survival(sigmas) for sigmas in sums.sigmas.tolist()]),
+            "adjusted_p_value": self.adjusted[order],
+            "minimum_detectable": detectable / sums.weight,
+            "explained_by": [None if place is None else str(self.segment(place)) for place in explaining],
+        }
+
+
+def _wilson(rate: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Wilson's interval for a rate among n rows."""
+    z = _INTERVAL_SIGMAS
+    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+
+
+def _directions(sums: SegmentSums) -> list[str]:
+    """Which way the scores are wrong; both, if the errors at low and at high scores mostly cancel."""
+    balance = (sums.score - sums.label) / np.maximum(sums.range, np.finfo(float).tiny)
+    words = np.where(balance >= 0.5, "over-estimates", np.where(balance <= -0.5, "under-estimates", "both"))
+    return [str(word) for word in words]

@@ -1,0 +1,158 @@
+"""All segments to a depth: every combination of a few partitions, and every cell of each."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+from trueup.errors import ParameterError
+from trueup.features import learn_columns
+from trueup.segments._conditions import Segment
+from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
+from trueup.segments._rows import ScoredRows
+from trueup.table import CalibrationTable
+
+__all__ = ["MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of"]
+
+MAX_COMBINATIONS = 20_000_000
+MAX_CELLS = 2**24  # of one combination
+
+IntArray: TypeAlias = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentGrid:
+    """Partitions and the combinations of them whose cells are segments.
+
+    Attributes
+    ----------
+    partitions : tuple of Partition
+        The partitions; their rows are in the order of the table.
+    offsets : array of int32
+        Combination c is made of ``members[offsets[c]:offsets[c + 1]]``.
+    members : array of int32
+        Places of partitions.
+    n_crossed : int
+        How many partitions, the first ones, are combined with each other; the rest stand alone.
+    """
+
+    partitions: tuple[Partition, ...]
+    offsets: IntArray
+    members: IntArray
+    n_crossed: int
+
+    @property
+    def n_combinations(self) -> int:
+        """How many combinations there are."""
+        return len(self.offsets) - 1
+
+    def most_segments(self, n_rows: int, min_rows: int) -> int:
+        """A bound on the number of segments: cells, of which each holds some rows."""
+        sizes = np.array([len(partition.parts) for partition in self.partitions] or [1], dtype=np.float64)
+        per_member = np.log(sizes)[self.members] if len(self.members) else np.zeros(0)
+        running = np.concatenate([[0.0], np.cumsum(per_member)])
+        cells = np.exp(running[self.offsets[1:]] - running[self.offsets[:-1]])
+        return int(np.minimum(np.round(cells), n_rows // max(1, min_rows)).sum())
+
+    def members_of(self, combination: int) -> IntArray:
+        """The partitions of a combination."""
+        return self.members[self.offsets[combination] : self.offsets[combination + 1]]
+
+    def parts_of(self, combination: int, cell: int) -> list[tuple[int, int]]:
+        """The partitions of a cell, and the code of each."""
+        pairs: list[tuple[int, int]] = []
+        for member in self.members_of(combination)[::-1].tolist():
+            cell, code = divmod(cell, len(self.partitions[member].parts))
+            pairs.append((member, code))
+        return pairs[::-1]
+
+    def place_of(self, parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """The combination and the cell of some crossed partitions, in order, with a code each."""
+        depth, crossed = len(parts), self.n_crossed
+        before = sum(math.comb(crossed, k) for k in range(depth))
+        after = sum(math.comb(crossed - 1 - member, depth - i) for i, (member, _) in enumerate(parts))
+        cell = 0
+        for member, code in parts:
+            cell = cell * len(self.partitions[member].parts) + code
+        return before + math.comb(crossed, depth) - 1 - after, cell
+
+    def segment(self, combination: int, cell: int) -> Segment:
+        """What a cell stands for."""
+        parts = [self.partitions[member].parts[code] for member, code in self.parts_of(combination, cell)]
+        if len(parts) == 1:
+            return parts[0]
+        return Segment(tuple(condition for part in parts for condition in part.conditions))
+
+    def codes_in_order(self, rows: ScoredRows) -> npt.NDArray[np.uint8]:
+        """The codes of all partitions, a line each, with rows in order of score."""
+        codes = np.empty((len(self.partitions), rows.n), dtype=np.uint8)
+        for place, partition in enumerate(self.partitions):
+            np.take(partition.codes, rows.order, out=codes[place])
+        return codes
+
+    def cells(self, rows: ScoredRows, codes: npt.NDArray[np.uint8]) -> _native.Cells:
+        """The cells, for the kernel."""
+        sizes = np.array([len(partition.parts) for partition in self.partitions], dtype=np.uint32)
+        skips = np.array([partition.skips_zero for partition in self.partitions], dtype=np.uint8)
+        return _native.Cells(codes, sizes, skips, rows.score_ids)
+
+    def combinations_of(self, first: int, last: int) -> tuple[IntArray, IntArray]:
+        """Offsets and members of some combinations, for the kernel."""
+        begin, end = int(self.offsets[first]), int(self.offsets[last])
+        return self.offsets[first : last + 1] - np.int32(begin), self.members[begin:end]
+
+
+def grid_of(crossed: Sequence[Partition], alone: Sequence[Partition] = (), *, max_depth: int = 3) -> SegmentGrid:
+    """All rows, then combinations of at most `max_depth` of the crossed partitions, then the others one by one."""
+    depth = min(max_depth, len(crossed))
+    n = 1 + sum(math.comb(len(crossed), k) for k in range(1, depth + 1))
+    if n > MAX_COMBINATIONS:
+        raise ParameterError(
+            f"{len(crossed):,} features have {n:,} combinations of at most {max_depth}, and more than "
+            f"{MAX_COMBINATIONS:,} are not searched. Lower max_depth, or name fewer features."
+        )
+    members, lengths = [np.zeros(0, dtype=np.int32)], [np.zeros(1, dtype=np.int32)]
+    for k in range(1, depth + 1):
+        flat = itertools.chain.from_iterable(itertools.combinations(range(len(crossed)), k))
+        members.append(np.fromiter(flat, dtype=np.int32))
+        lengths.append(np.full(math.comb(len(crossed), k), k, dtype=np.int32))
+    members.append(np.arange(len(crossed), len(crossed) + len(alone), dtype=np.int32))
+    lengths.append(np.ones(len(alone), dtype=np.int32))
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int32)
+    return SegmentGrid((*crossed, *alone), offsets, np.concatenate(members), len(crossed))
+
+
+def cross_columns(
+    table: CalibrationTable,
+    *,
+    features: Sequence[str] | None = None,
+    categorical_features: str | Iterable[str | int] = "from_dtype",
+    max_values: int = 3,
+    max_depth: int = 3,
+    rows: npt.NDArray[np.bool_] | None = None,
+    splits_lumps: bool = True,
+) -> list[Partition]:
+    """The partitions of a table's features, those with one part only left out."""
+    _check_whole("max_values", max_values, 2, MAX_PARTS - 1)
+    _check_whole("max_depth", max_depth, 0, 16)
+    if (max_values + 1) ** max(1, max_depth) > MAX_CELLS:
+        raise ParameterError(
+            f"max_values={max_values} and max_depth={max_depth} make more than {MAX_CELLS:,} cells of a "
+            "combination. Lower one of them."
+        )
+    learned = learn_columns(table, features, categorical_features=categorical_features, rows=rows)
+    cut = (cut_column(column, feature, max_values, splits_lumps=splits_lumps) for column, feature in learned)
+    return [partition for partition in cut if partition is not None]
+
+
+def _check_whole(name: str, value: Any, least: int, most: int) -> None:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not least <= value <= most:
+        raise ParameterError(f"{name} must be a whole number from {least} to {most}, got {value!r}.")

@@ -1,0 +1,143 @@
+"""The sums, range and variance of every segment, in one pass a combination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+from trueup.segments._grid import SegmentGrid
+from trueup.segments._rows import ScoredRows
+
+__all__ = ["MIN_VARIANCE", "SegmentSums", "batches", "evidence", "measure_segments"]
+
+# Below, one row can move a segment's sum by more than its standard deviation: sigmas say nothing there.
+MIN_VARIANCE = 1.0
+_VISITS_A_BATCH = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int32]
+Advance: TypeAlias = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentSums:
+    """What was summed in each segment, an entry a segment.
+
+    Attributes
+    ----------
+    combination, cell : arrays of int32
+        Where in the grid the segment is.
+    rows : array of int32
+        How many rows it has.
+    weight, score, label : arrays of float64
+        Sums of weights, of weight times score, and of weight times label.
+    range : array of float64
+        The largest minus the smallest running sum of weight times (label minus score), in order of score.
+    variance : array of float64
+        Of the final sum, if the scores are true.
+    unit : array of float64
+        The typical weight of a row: the sum of squares over the sum.
+    """
+
+    combination: IntArray
+    cell: IntArray
+    rows: IntArray
+    weight: FloatArray
+    score: FloatArray
+    label: FloatArray
+    range: FloatArray
+    variance: FloatArray
+    unit: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+    def of(self, chosen: npt.NDArray[Any] | slice) -> SegmentSums:
+        """Some of the segments."""
+        return SegmentSums(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+
+    @property
+    def sigmas(self) -> FloatArray:
+        """The range in standard deviations: ``ecce_sigma`` of each segment."""
+        return self.range / np.sqrt(self.variance)
+
+    @property
+    def evidence(self) -> FloatArray:
+        """The range in standard deviations, less where single rows matter: comparable between segments."""
+        return evidence(self.range, self.variance, self.unit)
+
+
+def evidence(range_: FloatArray, variance: FloatArray, unit: FloatArray) -> FloatArray:
+    """How many standard deviations a range is worth.
+
+    Notes
+    -----
+    Sums of few expected positives have a heavier tail than the normal. Bennett's inequality bounds it by
+    ``exp(-v h(u))`` with ``v = variance / unit²``, ``u = range · unit / variance`` and
+    ``h(u) = (1 + u) log(1 + u) - u``; the normal tail of x standard deviations is about ``exp(-x² / 2)``.
+    So the evidence is ``sqrt(2 v h(u))``: for a large variance the sigmas themselves, else less.
+    """
+    v = variance / unit**2
+    u = range_ * unit / variance
+    h = np.where(u < 1e-4, u * u * (0.5 - u / 6), (1 + u) * np.log1p(u) - u)
+    return np.sqrt(2 * v * h)
+
+
+def measure_segments(
+    rows: ScoredRows,
+    grid: SegmentGrid,
+    cells: _native.Cells,
+    *,
+    min_rows: int,
+    min_variance: float,
+    max_segments: int | None,
+    n_threads: int,
+    advance: Advance = lambda combinations: None,
+) -> tuple[SegmentSums, int]:
+    """The sums of all segments of enough rows, and how many were left out for lack of variance.
+
+    Segments come in the order of the grid; `max_segments` takes the first ones.
+    """
+    lanes = rows.lanes()
+    weight_lanes = None if rows.weights is None else rows.weight_lanes()
+    parts: list[SegmentSums] = []
+    n_left_out = n_found = 0
+    for first, last in batches(rows.n, grid.n_combinations):
+        offsets, members = grid.combinations_of(first, last)
+        combination, cell, count, sums, range_ = cells.sums(offsets, members, lanes, min_rows, n_threads)
+        if weight_lanes is None:
+            weight, unit = count.astype(np.float64), np.ones(len(count))
+        else:
+            weight_sums = cells.sums(offsets, members, weight_lanes, min_rows, n_threads)[3]
+            weight = np.ascontiguousarray(weight_sums[:, 0])
+            unit = weight_sums[:, 1] / weight
+        label, score, variance = (np.ascontiguousarray(sums[:, lane]) for lane in (3, 1, 2))
+        found = SegmentSums(combination + np.int32(first), cell, count, weight, score, label, range_, variance, unit)
+        if max_segments is not None:
+            found = found.of(slice(max_segments - n_found))
+        n_found += len(found)
+        certain = ~(found.variance >= np.maximum(min_variance, np.finfo(float).tiny) * found.unit**2)
+        n_left_out += int(np.count_nonzero(certain))
+        parts.append(found.of(~certain) if certain.any() else found)
+        advance(last - first)
+        if max_segments is not None and n_found >= max_segments:
+            break
+    joined = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(SegmentSums)
+    }
+    return SegmentSums(**joined), n_left_out
+
+
+def batches(n_rows: int, n_combinations: int) -> Iterator[tuple[int, int]]:
+    """Ranges of combinations that take a fraction of a second each."""
+    size = max(16, _VISITS_A_BATCH // max(1, n_rows))
+    first = 0
+    while first < n_combinations:
+        last = min(n_combinations, first + size)
+        yield first, last
+        first = last

@@ -1,0 +1,155 @@
+"""What the whole search finds when the scores are true: the null distribution of its maximum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+from trueup.segments._grid import SegmentGrid
+from trueup.segments._measure import Advance, SegmentSums, batches
+from trueup.segments._rows import ScoredRows
+
+__all__ = ["NullMaxima", "draw_null", "step_down"]
+
+# Step-down matters where p-values are small; further down the list, the maximum over the rest of it is close enough.
+STEPS = 1_000
+# The null is summed in single precision: what differs by less than this is equal.
+_TOLERANCE = 1e-5
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+SingleArray: TypeAlias = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class NullMaxima:
+    """Maxima of the search on labels that were drawn from the scores.
+
+    Attributes
+    ----------
+    sigmas : array of float32, a draw
+        The largest range in standard deviations of any segment.
+    leading : array of int64
+        The segments with the most evidence in the data, first to last.
+    leading_evidence : array of float32, a leading segment and a draw
+        The evidence of each.
+    rest : array of float32, a draw
+        The most evidence of any other segment.
+    """
+
+    sigmas: SingleArray
+    leading: npt.NDArray[np.int64]
+    leading_evidence: SingleArray
+    rest: SingleArray
+
+    @property
+    def n_draws(self) -> int:
+        """How often labels were drawn."""
+        return len(self.sigmas)
+
+    @property
+    def evidence(self) -> SingleArray:
+        """The most evidence of any segment, a draw."""
+        most: SingleArray = np.maximum(self.rest, self.leading_evidence.max(axis=0, initial=0.0))
+        return most
+
+    def p_value_of_sigmas(self, sigmas: float) -> float:
+        """The chance that true scores show at least this many sigmas somewhere."""
+        return (1 + int(np.count_nonzero(self.sigmas >= sigmas * (1 - _TOLERANCE)))) / (1 + self.n_draws)
+
+    def critical_evidence(self, level: float) -> float:
+        """The evidence that a segment must exceed for a p-value of at most `level`."""
+        allowed = int(np.floor(level * (1 + self.n_draws) + 1e-9)) - 1  # draws that may reach it
+        if allowed < 0:
+            return np.inf
+        return float(np.sort(self.evidence)[::-1][allowed])
+
+
+def draw_null(
+    rows: ScoredRows,
+    grid: SegmentGrid,
+    cells: _native.Cells,
+    segments: SegmentSums,
+    *,
+    n_draws: int,
+    random_state: int | np.random.Generator,
+    n_threads: int,
+    advance: Advance = lambda combinations: None,
+) -> NullMaxima:
+    """Draw labels from the scores and search all segments again, `n_draws` times."""
+    rng = np.random.default_rng(random_state)
+    order = np.argsort(-segments.evidence, kind="stable")
+    leading = order[:STEPS]
+    slot = np.full(len(segments), -1, dtype=np.int32)
+    slot[leading] = np.arange(len(leading), dtype=np.int32)
+    bounds = np.searchsorted(segments.combination, np.arange(grid.n_combinations + 1)).astype(np.int64)
+    weights = 1.0 if rows.weights is None else rows.weights
+    if_zero, if_one = ((weights * (label - rows.scores)).astype(np.float32) for label in (0, 1))
+    blocks: list[tuple[SingleArray, SingleArray, SingleArray]] = []
+    for _ in range(0, n_draws, _native.DRAW_LANES):
+        draws = _draw_labels(rows.scores, rng)
+        sigmas, rest = np.zeros((2, _native.DRAW_LANES), dtype=np.float32)
+        led = np.zeros((len(leading), _native.DRAW_LANES), dtype=np.float32)
+        for first, last in batches(rows.n, grid.n_combinations):
+            begin, end = int(bounds[first]), int(bounds[last])
+            offsets, members = grid.combinations_of(first, last)
+            some_sigmas, some_rest, some_led = cells.drawn(
+                offsets=offsets,
+                members=members,
+                chosen_offsets=bounds[first : last + 1] - begin,
+                cell=segments.cell[begin:end],
+                variance=segments.variance[begin:end],
+                unit=segments.unit[begin:end],
+                slot=slot[begin:end],
+                n_slots=len(leading),
+                draws=draws,
+                residual_if_zero=if_zero,
+                residual_if_one=if_one,
+                n_threads=n_threads,
+            )
+            np.maximum(sigmas, some_sigmas, out=sigmas)
+            np.maximum(rest, some_rest, out=rest)
+            np.maximum(led, some_led, out=led)
+            advance(last - first)
+        blocks.append((sigmas, rest, led))
+    all_sigmas, all_rest = (np.concatenate([block[i] for block in blocks])[:n_draws] for i in (0, 1))
+    all_led = np.concatenate([block[2] for block in blocks], axis=1)[:, :n_draws]
+    return NullMaxima(all_sigmas, leading, all_led, all_rest)
+
+
+def step_down(evidence: FloatArray, null: NullMaxima) -> FloatArray:
+    """P-values that hold for all segments together.
+
+    Notes
+    -----
+    Westfall and Young's step-down maxT: the segment of rank j is compared with the maximum over the segments
+    of rank j and below. The chance of a single false alarm among all segments whose scores are true stays
+    below the level, whatever the dependence between segments that overlap.
+    """
+    n = null.n_draws
+    adjusted = np.empty(len(evidence))
+    running = null.rest.astype(np.float64)
+    in_steps = np.empty(len(null.leading))
+    for step in range(len(null.leading) - 1, -1, -1):
+        running = np.maximum(running, null.leading_evidence[step])
+        reached = np.count_nonzero(running >= evidence[null.leading[step]] * (1 - _TOLERANCE))
+        in_steps[step] = (1 + reached) / (1 + n)
+    sorted_rest = np.sort(null.rest.astype(np.float64))
+    reached_by_rest = n - np.searchsorted(sorted_rest, evidence * (1 - _TOLERANCE), side="left")
+    adjusted[:] = (1 + reached_by_rest) / (1 + n)
+    in_steps = np.maximum.accumulate(in_steps)
+    if len(in_steps):
+        np.maximum(adjusted, in_steps[-1], out=adjusted)
+        adjusted[null.leading] = in_steps
+    return adjusted
+
+
+def _draw_labels(scores: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+    """A bit a draw for each row."""
+    draws = np.zeros(len(scores), dtype=np.uint8)
+    for lane in range(_native.DRAW_LANES):
+        draws |= (rng.random(len(scores)) < scores).astype(np.uint8) << np.uint8(lane)
+    return draws

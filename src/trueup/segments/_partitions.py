@@ -1,0 +1,172 @@
+"""A column cut into a few parts, each of which is a condition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.features import FeatureCodes
+from trueup.model import Feature
+from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
+from trueup.table import Column
+
+__all__ = ["MAX_PARTS", "Partition", "between", "cut_column"]
+
+MAX_PARTS = 256  # a code is a byte
+_PEEKED_ROWS = 10_000
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+ByteArray: TypeAlias = npt.NDArray[np.uint8]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Rows cut into parts.
+
+    Attributes
+    ----------
+    codes : array of uint8
+        The part that each row is in.
+    parts : tuple of Segment
+        What each code stands for.
+    skips_zero : bool
+        Whether code 0 stands for rows that are in no part.
+    among : array of bool or None
+        The rows that could be in a part, if not all.
+    """
+
+    codes: ByteArray
+    parts: tuple[Segment, ...]
+    skips_zero: bool = False
+    among: BoolArray | None = None
+
+
+def cut_column(column: Column, feature: Feature, max_values: int, *, splits_lumps: bool = True) -> Partition | None:
+    """A feature's values as parts; None if there is one part only, which says nothing.
+
+    Parameters
+    ----------
+    column : Column
+        The values.
+    feature : Feature
+        What was learned of them.
+    max_values : int
+        The most parts, besides the one for missing values. Of categories the most frequent stay and the
+        others are pooled; numbers are cut at quantiles.
+    splits_lumps : bool
+        Whether numbers of which most are one value, so that all quantiles fall on it, are cut around it. The
+        paper leaves them whole.
+
+    Returns
+    -------
+    Partition or None
+        The parts that rows are in.
+    """
+    numbers = FeatureCodes(feature).encode(column)
+    missing = np.isnan(numbers)
+    present = numbers[~missing]
+    codes = np.zeros(len(numbers), dtype=np.uint8)
+    conditions: Sequence[Condition] = ()
+    if len(present):
+        cut = _cut_categories if feature.is_categorical else _numbers_cutter(splits_lumps)
+        codes[~missing], conditions = cut(feature, present, max_values)
+    if len(present) < len(numbers):
+        codes[missing] = len(conditions)
+        conditions = (*conditions, Missing(feature.name))
+    if len(conditions) < 2:
+        return None
+    return Partition(codes, tuple(Segment((condition,)) for condition in conditions))
+
+
+Cut: TypeAlias = tuple[ByteArray, Sequence[Condition]]
+
+
+def _cut_categories(feature: Feature, present: FloatArray, max_values: int) -> Cut:
+    categories = feature.categories or ()
+    category_codes = present.astype(np.int64)
+    counts = np.bincount(category_codes, minlength=len(categories))
+    by_frequency = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    pooled = len(by_frequency) > max_values
+    kept = by_frequency[: max_values - 1] if pooled else by_frequency
+    part_of = np.full(len(categories), len(kept), dtype=np.uint8)
+    part_of[kept] = np.arange(len(kept))
+    conditions = [OneOf(feature.name, (categories[code],)) for code in kept]
+    if pooled:
+        conditions.append(OneOf(feature.name, tuple(categories[code] for code in kept), excluded=True))
+    return part_of[category_codes], conditions
+
+
+def _numbers_cutter(splits_lumps: bool) -> Callable[[Feature, FloatArray, int], Cut]:
+    def cut(feature: Feature, present: FloatArray, max_values: int) -> Cut:
+        """Numbers as the few values that they are, or cut at quantiles."""
+        values = _few_values(present, max_values)
+        if values is not None:
+            codes = np.searchsorted(values, present).astype(np.uint8)
+            return codes, [OneOf(feature.name, (_tidy(value),)) for value in values]
+        edges = np.unique(np.quantile(present, np.linspace(0, 1, max_values + 1)))
+        cuts = edges[1:-1]
+        if len(cuts) == 0 and splits_lumps:
+            return _around(feature, present, _lump(present))
+        codes = np.searchsorted(cuts, present, side="left").astype(np.uint8)
+        bounds = [between(present, cut) for cut in cuts]
+        return codes, _intervals(feature.name, bounds)
+
+    return cut
+
+
+def _intervals(name: str, bounds: Sequence[float]) -> list[Interval]:
+    ends = [None, *bounds, None]
+    return [Interval(name, low, high) for low, high in itertools.pairwise(ends)]
+
+
+def _few_values(present: FloatArray, max_values: int) -> FloatArray | None:
+    """The distinct values, sorted, if there are no more than `max_values`."""
+    if len(np.unique(present[:_PEEKED_ROWS])) > max_values:
+        return None
+    values = np.unique(present)
+    return values if len(values) <= max_values else None
+
+
+def _lump(present: FloatArray) -> float:
+    """The value on which all inner quantiles fall."""
+    return float(np.median(present))
+
+
+def _around(feature: Feature, present: FloatArray, value: float) -> Cut:
+    """What is below a value, the value itself, and what is above."""
+    side = np.sign(present - value).astype(np.int64) + 1
+    sides = np.unique(side)
+    exact = _tidy(value)
+    all_three: tuple[Condition, ...] = (
+        Interval(feature.name, high=exact, includes_high=False),
+        OneOf(feature.name, (exact,)),
+        Interval(feature.name, low=exact),
+    )
+    return np.searchsorted(sides, side).astype(np.uint8), [all_three[one] for one in sides]
+
+
+def between(values: FloatArray, cut: float) -> float:
+    """The shortest number that parts the values as the cut does: those up to it from those above."""
+    below, above = values[values <= cut], values[values > cut]
+    low = float(below.max()) if len(below) else cut
+    high = float(above.min()) if len(above) else math.inf
+    for digits in range(1, 17):
+        # Rounded up at first, for the bound must not fall below the values that it includes.
+        rounded = float(f"{low:.{digits}g}")
+        if rounded < low:
+            rounded = float(f"{low + 10.0 ** (math.floor(math.log10(abs(low))) - digits + 1):.{digits}g}")
+        if low <= rounded < high:
+            return _tidy(rounded)
+    return _tidy(low)
+
+
+def _tidy(number: float) -> float:
+    """A whole number as one, so that it reads as one."""
+    return int(number) if float(number).is_integer() and abs(number) < 2**53 else float(number)

@@ -1,0 +1,96 @@
+"""Labels, scores and weights in order of score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+
+__all__ = ["ScoredRows", "sort_rows"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows in order of score.
+
+    Attributes
+    ----------
+    order : array of int64
+        Where each row stands in the table.
+    labels : array of float64
+        What happened.
+    scores : array of float64
+        What was promised.
+    weights : array of float64 or None
+        What each row counts, all above 0; None if all count the same.
+    score_ids : array of uint32
+        Numbers of the distinct scores.
+    """
+
+    order: npt.NDArray[np.int64]
+    labels: FloatArray
+    scores: FloatArray
+    weights: FloatArray | None
+    score_ids: npt.NDArray[np.uint32]
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self.order)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return float(self.n if self.weights is None else self.weights.sum())
+
+    def residuals(self, scores: FloatArray | None = None) -> FloatArray:
+        """Weight times label minus score, for these scores or others."""
+        difference = self.labels - (self.scores if scores is None else scores)
+        return difference if self.weights is None else difference * self.weights
+
+    def variances(self) -> FloatArray:
+        """Of each residual, if the scores are true."""
+        bernoulli = self.scores * (1 - self.scores)
+        return bernoulli if self.weights is None else bernoulli * self.weights**2
+
+    def lanes(self) -> FloatArray:
+        """What the kernel sums: residuals first, for their range is wanted, then scores, variances and labels."""
+        lanes = np.empty((self.n, _native.SUM_LANES))
+        lanes[:, 0] = self.residuals()
+        lanes[:, 1] = self.scores if self.weights is None else self.scores * self.weights
+        lanes[:, 2] = self.variances()
+        lanes[:, 3] = self.labels if self.weights is None else self.labels * self.weights
+        return lanes
+
+    def weight_lanes(self) -> FloatArray:
+        """What is summed besides if rows have weights: these and their squares."""
+        assert self.weights is not None
+        lanes = np.zeros((self.n, _native.SUM_LANES))
+        lanes[:, 0], lanes[:, 1] = self.weights, self.weights**2
+        return lanes
+
+
+def sort_rows(labels: FloatArray, scores: FloatArray, weights: FloatArray | None = None) -> ScoredRows:
+    """Rows in order of score; among equal scores in an order that doesn't depend on where they stood.
+
+    Then sums are the same to the last bit in whatever order the rows came.
+    """
+    order = np.argsort(scores)
+    in_order = scores[order]
+    is_new = in_order[1:] != in_order[:-1]
+    if not is_new.all():
+        keys = (labels, scores) if weights is None else (weights, labels, scores)
+        order = np.lexsort(keys)
+        in_order = scores[order]
+        is_new = in_order[1:] != in_order[:-1]
+    score_ids = np.zeros(len(scores), dtype=np.uint32)
+    np.cumsum(is_new, out=score_ids[1:])
+    sorted_weights = None if weights is None else weights[order]
+    return ScoredRows(order, labels[order], in_order, sorted_weights, score_ids)
