@@ -17,6 +17,7 @@ from trueup.auditing._options import AuditOptions
 from trueup.auditing._power import critical_evidence
 from trueup.auditing._progress import shown_progress
 from trueup.auditing._result import AuditResult
+from trueup.auditing._stories import Audited
 from trueup.auditing._whole import whole_of
 from trueup.errors import ParameterError
 from trueup.inference import thread_count
@@ -159,7 +160,6 @@ def audit(
     tell_cost(rows.n, grid, options, n_threads)
     listing, mce, mce_p_value, n_left_out = _search(rows, grid, options, n_threads, verbose)
     whole = whole_of(rows)
-    judged = listing.adjusted <= level if null_samples else listing.sums.evidence > listing.critical
     return AuditResult(
         n=rows.n,
         n_segments=len(listing.sums),
@@ -175,7 +175,7 @@ def audit(
         mce_p_value=mce_p_value,
         alpha=mce / math.sqrt(whole.effective_rows),
         minimum_detectable=whole.detectable(listing.critical, power),
-        significant=bool(judged.any()),
+        significant=bool(listing.is_significant.any()),
         level=level,
         power=power,
         null_samples=null_samples,
@@ -254,7 +254,15 @@ def _search(
         warn_of_nothing(rows.n, options.min_rows, n_left_out)
     critical = critical_evidence(null, len(sums), options.level)
     adjusted = np.full(len(sums), np.nan) if null is None else step_down(sums.evidence, null)
-    listing = Listing(rows, grid, codes, sums, adjusted, _total_weights(rows, grid, sums), critical, options.power)
+    listing = Listing(
+        audited=Audited(rows, grid, codes, sums),
+        adjusted=adjusted,
+        total_weight=_total_weights(rows, grid, sums),
+        level=options.level,
+        critical=critical,
+        power=options.power,
+        n_threads=n_threads,
+    )
     mce = float(sums.sigmas.max()) if len(sums) else math.nan
     return listing, mce, math.nan if null is None else null.p_value_of_sigmas(mce), n_left_out
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.auditing._power import detectable_sum
-from trueup.auditing._stories import Stories, tell_stories
+from trueup.auditing._stories import Audited, Stories, tell_stories
 from trueup.metrics._ecce import brownian_range_survival
-from trueup.segments import ScoredRows, Segment, SegmentGrid, SegmentSums
+from trueup.segments import Segment, SegmentSums
 
 __all__ = ["MOST_LISTED", "Listing"]
 
@@ -28,37 +28,46 @@ class Listing:
 
     Attributes
     ----------
-    rows : ScoredRows
-        The rows that were audited.
-    grid : SegmentGrid
-        Where the segments come from.
-    codes : array of uint8
-        The codes of the grid's partitions, with rows in order of score.
-    sums : SegmentSums
-        What was summed in them.
+    audited : Audited
+        Rows, segments and their sums.
     adjusted : array of float64
         Their p-values among all of them; NaN if the null was not drawn.
     total_weight : array of float64
         The weight of all rows that could be in the segment.
+    level : float
+        The level of significance.
     critical : float
-        The evidence that is significant.
+        The evidence that is significant at that level.
     power : float
         The chance with which an error is to be found.
+    n_threads : int
+        Threads to use.
     """
 
-    rows: ScoredRows
-    grid: SegmentGrid
-    codes: npt.NDArray[np.uint8]
-    sums: SegmentSums
+    audited: Audited
     adjusted: FloatArray
     total_weight: FloatArray
+    level: float
     critical: float
     power: float
+    n_threads: int
+
+    @property
+    def sums(self) -> SegmentSums:
+        """What was summed in the segments."""
+        return self.audited.sums
+
+    @property
+    def is_significant(self) -> npt.NDArray[np.bool_]:
+        """Which segments are wrong by more than noise explains; by Bonferroni's rule if the null was not drawn."""
+        if np.isnan(self.adjusted).any():
+            return np.asarray(self.sums.evidence > self.critical)
+        return np.asarray(self.adjusted <= self.level)
 
     @cached_property
     def stories(self) -> Stories:
         """Which segments tell a story of their own; found out when it is first asked for."""
-        return tell_stories(self.rows, self.grid, self.codes, self.sums, self.critical)
+        return tell_stories(self.audited, self.is_significant, self.critical, self.n_threads)
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
@@ -70,7 +79,7 @@ class Listing:
 
     def segment(self, place: int) -> Segment:
         """The segment at a place of the sums."""
-        return self.grid.segment(int(self.sums.combination[place]), int(self.sums.cell[place]))
+        return self.audited.grid.segment(int(self.sums.combination[place]), int(self.sums.cell[place]))
 
     def columns(self, n: int | None = None) -> dict[str, Any]:
         """The first `n` rows of the table, a column each."""

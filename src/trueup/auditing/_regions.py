@@ -139,8 +139,8 @@ def _condition(feature: Feature, values: FloatArray, side: Side) -> Condition | 
         return _set_condition(feature, side.codes, or_missing)
     low = side.low if side.low is not None and np.any(values <= side.low) else None
     high = side.high if side.high is not None and np.any(values > side.high) else None
-    if low is not None and not np.any(values > low):
-        return Missing(feature.name)
+    if not np.any(replace(side, missing=False).holds(values)):
+        return Missing(feature.name)  # LightGBM parts what is missing from the rest with a bound beyond all values
     if low is None and high is None:
         return Missing(feature.name, excluded=True) if has_missing and not or_missing else None
     return Interval(feature.name, low, high, or_missing=or_missing)

@@ -10,23 +10,27 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, evidence
+from trueup import _native
+from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, evidence, sum_again
 
-__all__ = ["Stories", "tell_stories"]
+__all__ = ["Audited", "Stories", "tell_stories"]
 
-# How many segments, from the most evidence on, are looked at; and how many stories are told.
-MOST_EXAMINED = 500
+# Stories are told as long as a segment is significantly wrong on corrected scores, but no more than this; and if there
+# are few of those, what noise shows is told as well, until there are this many.
 MOST_STORIES = 20
+FEWEST_STORIES = 10
 # A story is told of the simplest segment around it: one of which the rest is off by the same amount, as far as this
 # many standard deviations can tell, and which keeps this share of the evidence.
 _SAME_WITHIN = 3.0
 _SHARE_OF_EVIDENCE = 0.8
 # Below what noise alone shows, a segment still repeats another if that one accounts for this share of its evidence.
 _SHARE_LEFT = 0.7
-_NEWTON_STEPS = 12
-# Prior standard deviations of the shift and the slope of a correction: few rows must not correct without limit.
-_SHIFT_PRIOR, _SLOPE_PRIOR = 2.0, 0.5
-_LARGEST_LOGIT = 15.0
+# Besides the significant segments, this many of the others are looked at.
+_POOL = 5_000
+# So many stories are told at once, if they share few rows; so many candidates are tried for that.
+_BATCH = _native.SUM_LANES - 2
+_TRIED = 40
+_LITTLE = 0.05
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -49,52 +53,117 @@ class Stories:
     explained_by: dict[int, int]
 
 
-def tell_stories(
-    rows: ScoredRows,
-    grid: SegmentGrid,
-    codes: npt.NDArray[np.uint8],
-    segments: SegmentSums,
-    critical_evidence: float,
-) -> Stories:
-    """Go down the list of segments; set each story right before the next is told.
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """What there is to tell of.
 
-    A story's rows get corrected scores: shift and slope of the logit, fitted in the segment. A segment that
-    is right within noise on the scores corrected so far has been explained. Otherwise it has a story of its
-    own, or an ancestor, made of some of its conditions only, has it: the simplest one that is off by the same
+    Attributes
+    ----------
+    rows : ScoredRows
+        The rows.
+    grid : SegmentGrid
+        Where the segments come from.
+    codes : array of uint8
+        The codes of the grid's partitions, with rows in order of score.
+    sums : SegmentSums
+        What was summed in the segments.
+    """
+
+    rows: ScoredRows
+    grid: SegmentGrid
+    codes: npt.NDArray[np.uint8]
+    sums: SegmentSums
+
+
+def tell_stories(audited: Audited, is_significant: BoolArray, critical_evidence: float, n_threads: int = 1) -> Stories:
+    """Tell the worst stories, set their segments right, and look for the next ones.
+
+    A story's rows get scores that are right in its segment, by isotonic regression. A segment that is right
+    within noise on the scores corrected so far has been explained. The one that is furthest from it has the next
+    story, or an ancestor, made of some of its conditions only, has it: the simplest one that is off by the same
     amount all over.
     """
-    teller = _Teller(rows, grid, codes, segments)
-    strength = segments.evidence
-    explained_by: dict[int, int] = {}
-    for candidate in np.argsort(-strength, kind="stable")[:MOST_EXAMINED].tolist():
-        limit = critical_evidence if strength[candidate] > critical_evidence else _SHARE_LEFT * strength[candidate]
-        while candidate not in teller.told:
-            if teller.evidence_left(candidate) <= limit:
-                if teller.told:
-                    explained_by[candidate] = teller.explaining(candidate)
-                break
-            if len(teller.told) == MOST_STORIES:
-                break
-            teller.tell(teller.simplest_around(candidate))
-    for story in teller.told:
-        explained_by.pop(story, None)
-    return Stories(tuple(sorted(teller.told, key=lambda one: -strength[one])), explained_by)
+    strength = audited.sums.evidence
+    pool = np.union1d(np.flatnonzero(is_significant), np.argsort(-strength, kind="stable")[:_POOL])
+    limits = np.minimum(critical_evidence, _SHARE_LEFT * strength[pool])
+    teller = _Teller(audited, pool, n_threads)
+    left = strength[pool]
+    while True:
+        is_open = (left > limits) & ~np.isin(pool, [*teller.told, *teller.explained_by])
+        still_significant = is_open & is_significant[pool]
+        if still_significant.any():
+            is_open, wanted = still_significant, MOST_STORIES
+        else:
+            wanted = FEWEST_STORIES
+        candidates = pool[is_open][np.argsort(-left[is_open], kind="stable")]
+        batch = teller.tell_some(candidates[:_TRIED].tolist(), wanted)
+        if not batch:
+            break
+        left, movers = teller.look_again(batch)
+        for place in np.flatnonzero((left <= limits) & (movers >= 0)).tolist():
+            if pool[place] not in teller.told:
+                teller.explained_by.setdefault(int(pool[place]), int(movers[place]))
+    return Stories(tuple(sorted(teller.told, key=lambda one: -strength[one])), teller.explained_by)
 
 
 class _Teller:
     """Scores corrected for the stories told so far."""
 
-    def __init__(
-        self, rows: ScoredRows, grid: SegmentGrid, codes: npt.NDArray[np.uint8], segments: SegmentSums
-    ) -> None:
-        self._rows, self._grid, self._codes, self._segments = rows, grid, codes, segments
-        self._scores = rows.scores.copy()
-        self._weights = np.ones(rows.n) if rows.weights is None else rows.weights
-        self._last_story = np.zeros(rows.n, dtype=np.intp)  # the story that moved a row last
+    def __init__(self, audited: Audited, pool: IntArray, n_threads: int) -> None:
+        self._rows, self._grid, self._codes = audited.rows, audited.grid, audited.codes
+        self._segments, self._pool = audited.sums, audited.sums.of(pool)
+        self._cells, self._n_threads = audited.grid.cells(audited.rows, audited.codes), n_threads
+        self._scores = audited.rows.scores.copy()
+        self._weights = np.ones(self._rows.n) if audited.rows.weights is None else audited.rows.weights
         self.told: list[int] = []
+        self.explained_by: dict[int, int] = {}
 
-    def evidence_left(self, segment: int) -> float:
-        """The evidence that a segment is wrong, on the corrected scores."""
+    def tell_some(self, candidates: list[int], wanted: int) -> dict[int, tuple[IntArray, FloatArray]]:
+        """Tell of the first candidates, and of others that have nothing to do with them.
+
+        Gives the stories that were told, with their rows and by how much each moved.
+        """
+        batch: dict[int, tuple[IntArray, FloatArray]] = {}
+        before = self._scores.copy()
+        for candidate in candidates:
+            if len(self.told) >= wanted or len(batch) == _BATCH:
+                break
+            if batch and self._is_touched(candidate, before):
+                continue
+            story = self.simplest_around(candidate)
+            if batch and self._is_touched(story, before):
+                continue
+            batch[story] = self._tell(story)
+        return batch
+
+    def look_again(self, batch: dict[int, tuple[IntArray, FloatArray]]) -> tuple[FloatArray, IntArray]:
+        """The evidence that each segment is wrong on the corrected scores, and the story that moved it most, or -1."""
+        lanes = np.zeros((self._rows.n, _native.SUM_LANES))
+        lanes[:, 0], lanes[:, 1] = self._steps(np.arange(self._rows.n))
+        for lane, (places, moved) in enumerate(batch.values(), start=2):
+            lanes[places, lane] = moved
+        sums, range_ = sum_again(self._pool, self._grid, self._cells, lanes, self._n_threads)
+        left = evidence(range_, np.maximum(sums[:, 1], np.finfo(float).tiny), self._pool.unit)
+        moved_by = sums[:, 2 : 2 + len(batch)]
+        movers = np.where(moved_by.max(axis=1) > 0, np.array(list(batch))[moved_by.argmax(axis=1)], -1)
+        return left, movers
+
+    def _is_touched(self, segment: int, before: FloatArray) -> bool:
+        """Whether a batch has moved a segment's scores by more than a little."""
+        places = self._places(segment)
+        moved = np.count_nonzero(self._scores[places] != before[places])
+        return bool(moved > _LITTLE * len(places))
+
+    def _tell(self, segment: int) -> tuple[IntArray, FloatArray]:
+        """Set the scores of a segment right."""
+        places = self._places(segment)
+        before = self._scores[places]
+        self._scores[places] = _corrected(self._rows.labels[places], before, self._weights[places])
+        self.told.append(segment)
+        return places, self._weights[places] * np.abs(self._scores[places] - before)
+
+    def _evidence_left_in(self, segment: int) -> float:
+        """The evidence that one segment is wrong, on the corrected scores."""
         places = self._places(segment)
         steps, variances = self._steps(places)
         path = self._path(steps, places)
@@ -109,30 +178,17 @@ class _Teller:
         inside = self._places(segment)
         lowest, highest = self._worst_scores(inside)
         own = self._shift(inside, lowest, highest)
-        strength = self.evidence_left(segment)
+        strength = self._evidence_left_in(segment)
         for ancestor in self._ancestors(segment):
-            if ancestor in self.told or self.evidence_left(ancestor) < _SHARE_OF_EVIDENCE * strength:
+            if ancestor in self.told or ancestor in self.explained_by:
+                continue
+            if self._evidence_left_in(ancestor) < _SHARE_OF_EVIDENCE * strength:
                 continue
             around = np.setdiff1d(self._places(ancestor), inside, assume_unique=True)
             rest = self._shift(around, lowest, highest)
             if abs(own[0] - rest[0]) < _SAME_WITHIN * np.sqrt(own[1] + rest[1]):
                 return ancestor
         return segment
-
-    def tell(self, segment: int) -> None:
-        """Set the scores of a segment right."""
-        places = self._places(segment)
-        corrected = _corrected(self._rows.labels[places], self._scores[places], self._weights[places])
-        self._scores[places] = corrected
-        self._last_story[places] = len(self.told)
-        self.told.append(segment)
-
-    def explaining(self, segment: int) -> int:
-        """The story that accounts for most of the change of a segment's scores."""
-        places = self._places(segment)
-        moved = self._weights[places] * np.abs(self._scores[places] - self._rows.scores[places])
-        by_story = np.bincount(self._last_story[places], weights=moved, minlength=1)
-        return self.told[int(by_story.argmax())]
 
     def _ancestors(self, segment: int) -> Iterator[int]:
         """Segments made of some of the conditions, the simplest first."""
@@ -190,23 +246,9 @@ class _Teller:
 
 
 def _corrected(labels: FloatArray, scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Scores with the shift and slope of their logits that fit the labels best, within a prior."""
-    bound = 1 / (1 + np.exp(_LARGEST_LOGIT))
-    logits = np.log(np.clip(scores, bound, 1 - bound)) - np.log1p(-np.clip(scores, bound, 1 - bound))
-    centre = float(np.average(logits, weights=weights))
-    slopes = logits - centre
-    shift, slope = 0.0, 0.0
-    unit = float((weights**2).sum() / weights.sum())
-    penalty = unit * np.array([_SHIFT_PRIOR**-2.0, _SLOPE_PRIOR**-2.0])
-    for _ in range(_NEWTON_STEPS):
-        probabilities = 1 / (1 + np.exp(-np.clip(logits + shift + slope * slopes, -30, 30)))
-        residuals = weights * (labels - probabilities)
-        curvature = weights * probabilities * (1 - probabilities)
-        gradient = np.array([residuals.sum(), residuals @ slopes]) - penalty * (shift, slope)
-        mixed = curvature @ slopes
-        hessian = np.array([[curvature.sum(), mixed], [mixed, curvature @ slopes**2]]) + np.diag(penalty)
-        step = np.clip(np.linalg.solve(hessian, gradient), -1, 1)
-        shift, slope = shift + float(step[0]), slope + float(step[1])
-        if np.abs(step).max() < 1e-6:
-            break
-    return np.asarray(1 / (1 + np.exp(-np.clip(logits + shift + slope * slopes, -30, 30))))
+    """Scores recalibrated by isotonic regression, and kept from 0 and 1 by half a row."""
+    from sklearn.isotonic import IsotonicRegression
+
+    least = 0.5 / (len(scores) + 1)
+    regression = IsotonicRegression(y_min=least, y_max=1 - least)
+    return np.asarray(regression.fit_transform(scores, labels, sample_weight=weights), dtype=np.float64)

@@ -16,6 +16,7 @@ from trueup.segments._measure import MIN_VARIANCE as MIN_VARIANCE
 from trueup.segments._measure import SegmentSums as SegmentSums
 from trueup.segments._measure import evidence as evidence
 from trueup.segments._measure import measure_segments as measure_segments
+from trueup.segments._measure import sum_again as sum_again
 from trueup.segments._null import NullMaxima as NullMaxima
 from trueup.segments._null import draw_null as draw_null
 from trueup.segments._null import step_down as step_down

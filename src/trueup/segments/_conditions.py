@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import json
+import itertools
 import math
-import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,22 +13,14 @@ import numpy.typing as npt
 from trueup.errors import ColumnError, ParameterError
 from trueup.features import FeatureCodes
 from trueup.model import Feature, ValueKind
-from trueup.table import Column, kind_of, listed, plain, read_table
+from trueup.segments._words import in_json, meant_by, name_in_words, value_in_words
+from trueup.table import Column, listed, read_table
 
-__all__ = ["Condition", "Interval", "Missing", "OneOf", "Segment", "Word"]
+__all__ = ["Condition", "Interval", "Missing", "OneOf", "Segment"]
 
-KEYWORDS = frozenset({"and", "in", "is", "missing", "not", "or"})
-_BARE_NAME = re.compile(r"[^\W\d]\w*")
-_BARE_VALUE = re.compile(r"-?[\w.+/%:@-]+")
 _SHOWN_VALUES = 8
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-
-
-class Word(str):
-    """A value as it stood in a text: what it means depends on the column that it is compared with."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -60,14 +50,18 @@ class OneOf:
     excluded: bool = False
     or_missing: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, tuple) or not self.values:
+            raise ParameterError(f"OneOf needs a tuple of at least one value of {self.column!r}, got {self.values!r}.")
+
     def __str__(self) -> str:
         return self._words() + (" or missing" if self.or_missing else "")
 
     def _words(self) -> str:
-        name = _name(self.column)
+        name = name_in_words(self.column)
         if len(self.values) == 1:
-            return f"{name} {'≠' if self.excluded else '='} {_value(self.values[0])}"
-        shown = [_value(value) for value in self.values[:_SHOWN_VALUES]]
+            return f"{name} {'≠' if self.excluded else '='} {value_in_words(self.values[0])}"
+        shown = [value_in_words(value) for value in self.values[:_SHOWN_VALUES]]
         if len(self.values) > _SHOWN_VALUES:
             shown.append(f"… {len(self.values) - _SHOWN_VALUES:,} more")
         return f"{name} {'not in' if self.excluded else 'in'} {{{', '.join(shown)}}}"
@@ -76,8 +70,8 @@ class OneOf:
         """Which rows of the column meet the condition."""
         if column.kind is ValueKind.EMPTY:
             return np.full(len(column), self.or_missing)
-        values = tuple(dict.fromkeys(_meant(value, column) for value in self.values))
-        feature = Feature(column.name, column.kind, values)
+        meant = itertools.chain.from_iterable(meant_by(value, column) for value in self.values)
+        feature = Feature(column.name, column.kind, tuple(dict.fromkeys(meant)))
         inside: BoolArray = ~np.isnan(FeatureCodes(feature).encode(column)) ^ self.excluded
         if self.or_missing == self.excluded:
             return inside  # what is missing is among the values that are not the named ones
@@ -118,17 +112,23 @@ class Interval:
     includes_high: bool = True
     or_missing: bool = False
 
+    def __post_init__(self) -> None:
+        bounds = [bound for bound in (self.low, self.high) if bound is not None]
+        if not bounds or not all(_is_bound(bound) for bound in bounds):
+            what = f"low={self.low!r} and high={self.high!r}"
+            raise ParameterError(f"An Interval of {self.column!r} needs one or two numbers as bounds, got {what}.")
+
     def __str__(self) -> str:
         return self._words() + (" or missing" if self.or_missing else "")
 
     def _words(self) -> str:
-        name = _name(self.column)
+        name = name_in_words(self.column)
         if self.low is None:
-            return f"{name} {'≤' if self.includes_high else '<'} {_value(self.high)}"
+            return f"{name} {'≤' if self.includes_high else '<'} {value_in_words(self.high)}"
         if self.high is None:
-            return f"{name} {'≥' if self.includes_low else '>'} {_value(self.low)}"
+            return f"{name} {'≥' if self.includes_low else '>'} {value_in_words(self.low)}"
         low, high = ("≤" if included else "<" for included in (self.includes_low, self.includes_high))
-        return f"{_value(self.low)} {low} {name} {high} {_value(self.high)}"
+        return f"{value_in_words(self.low)} {low} {name} {high} {value_in_words(self.high)}"
 
     def _holds(self, column: Column) -> BoolArray:
         """Which rows of the column meet the condition."""
@@ -164,7 +164,7 @@ class Missing:
     excluded: bool = False
 
     def __str__(self) -> str:
-        return f"{_name(self.column)} is {'not ' if self.excluded else ''}missing"
+        return f"{name_in_words(self.column)} is {'not ' if self.excluded else ''}missing"
 
     def _holds(self, column: Column) -> BoolArray:
         """Which rows of the column meet the condition."""
@@ -259,33 +259,19 @@ class Segment:
 def _as_dict(condition: Condition) -> dict[str, Any]:
     facts = dict(vars(condition)) if hasattr(condition, "__dict__") else {}
     if isinstance(condition, OneOf):
-        facts["values"] = [_in_json(value) for value in condition.values]
+        facts["values"] = [in_json(value) for value in condition.values]
+    if isinstance(condition, Interval):
+        facts["low"], facts["high"] = in_json(condition.low), in_json(condition.high)
     if isinstance(condition, Missing):
         facts["missing"] = not facts.pop("excluded")
     return facts
 
 
-def _in_json(value: Any) -> Any:
-    if isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    return str(value)
-
-
-def _name(column: str) -> str:
-    if _BARE_NAME.fullmatch(column) and column.lower() not in KEYWORDS:
-        return column
-    return "`" + column.replace("`", "``") + "`"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(value).removesuffix(".0") if abs(value) < 1e16 else f"{value:g}"
-    text = str(value)
-    if _BARE_VALUE.fullmatch(text):
-        return text
-    return json.dumps(text, ensure_ascii=False)
+def _is_bound(value: Any) -> bool:
+    try:
+        return not isinstance(value, str) and not math.isnan(value)
+    except (TypeError, OverflowError):  # no number at all, or an integer beyond all floats
+        return False
 
 
 def _is_missing(column: Column) -> BoolArray:
@@ -311,30 +297,3 @@ def _nulls(values: Any) -> BoolArray:
     from trueup.table import arrow_to_numpy
 
     return arrow_to_numpy(pc.cast(pc.is_null(values), "uint8")).astype(bool)
-
-
-def _meant(value: Any, column: Column) -> Any:
-    """A condition's value as a column of this kind holds it."""
-    try:
-        meant = _from_word(value, column.kind) if isinstance(value, Word) else plain(column.name, value)
-    except ValueError:
-        meant = value
-    if column.kind is not ValueKind.MIXED and kind_of(type(meant)) is not column.kind:
-        raise ColumnError(
-            f"Column {column.name!r} holds {column.kind.value}, and a condition compares it with {str(value)!r}."
-        )
-    return meant
-
-
-def _from_word(word: Word, kind: ValueKind) -> Any:
-    text = str(word)
-    if kind is ValueKind.NUMBER:
-        number = float(text)
-        return plain("", int(text) if re.fullmatch(r"[+-]?\d+", text) else number)
-    if kind is ValueKind.BOOLEAN and text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    if kind is ValueKind.DATE:
-        return dt.date.fromisoformat(text)
-    if kind is ValueKind.DATETIME:
-        return dt.datetime.fromisoformat(text)
-    return text

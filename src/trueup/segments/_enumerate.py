@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trueup.errors import ParameterError
 from trueup.inference import thread_count
 from trueup.segments._conditions import Segment
 from trueup.segments._grid import cross_columns, grid_of
@@ -58,6 +59,8 @@ def enumerate_segments(
     country = NO
     country = SE
     """
+    if not isinstance(min_rows, (int, np.integer)) or isinstance(min_rows, bool) or min_rows < 1:
+        raise ParameterError(f"min_rows must be a whole number of at least 1, got {min_rows!r}.")
     table = read_table(X)
     crossed = cross_columns(
         table,

@@ -23,6 +23,7 @@ __all__ = ["MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of"]
 
 MAX_COMBINATIONS = 20_000_000
 MAX_CELLS = 2**24  # of one combination
+_MAX_DEPTH = 16
 
 IntArray: TypeAlias = npt.NDArray[np.int32]
 
@@ -108,9 +109,16 @@ class SegmentGrid:
         begin, end = int(self.offsets[first]), int(self.offsets[last])
         return self.offsets[first : last + 1] - np.int32(begin), self.members[begin:end]
 
+    def some_combinations(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
+        """Offsets and members of these combinations only, for the kernel."""
+        members = [self.members_of(combination) for combination in chosen.tolist()]
+        offsets = np.concatenate([[0], np.cumsum([len(some) for some in members])]).astype(np.int32)
+        return offsets, np.concatenate([np.zeros(0, dtype=np.int32), *members])
+
 
 def grid_of(crossed: Sequence[Partition], alone: Sequence[Partition] = (), *, max_depth: int = 3) -> SegmentGrid:
     """All rows, then combinations of at most `max_depth` of the crossed partitions, then the others one by one."""
+    _check_whole("max_depth", max_depth, 0, _MAX_DEPTH)
     depth = min(max_depth, len(crossed))
     n = 1 + sum(math.comb(len(crossed), k) for k in range(1, depth + 1))
     if n > MAX_COMBINATIONS:
@@ -141,7 +149,7 @@ def cross_columns(
 ) -> list[Partition]:
     """The partitions of a table's features, those with one part only left out."""
     _check_whole("max_values", max_values, 2, MAX_PARTS - 1)
-    _check_whole("max_depth", max_depth, 0, 16)
+    _check_whole("max_depth", max_depth, 0, _MAX_DEPTH)
     if (max_values + 1) ** max(1, max_depth) > MAX_CELLS:
         raise ParameterError(
             f"max_values={max_values} and max_depth={max_depth} make more than {MAX_CELLS:,} cells of a "

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import ColumnError, ParameterError, TableError
+from trueup.errors import ColumnError, DataError, ParameterError, TableError
 from trueup.model import ValueKind
 from trueup.segments._conditions import Segment
 from trueup.segments._parse import parse_segment
@@ -92,13 +92,14 @@ def _as_table(groups: Any) -> CalibrationTable:
 
 
 def _from_mask(name: str, mask: Any, n_rows: int) -> BoolArray:
-    column = mask if isinstance(mask, Column) else read_table({name: mask}).column(name)
+    try:
+        column = mask if isinstance(mask, Column) else read_table({name: mask}).column(name)
+    except DataError as error:
+        raise TableError(f"Group {name!r} is neither a mask nor a condition ({error}) {_ADVICE}") from error
     if len(column) != n_rows:
         raise TableError(f"Group {name!r} has {len(column):,} rows, but y has {n_rows:,}. They must be the same rows.")
     if column.kind not in (ValueKind.BOOLEAN, ValueKind.NUMBER):
-        raise ColumnError(
-            f"Group {name!r} holds {column.kind.value}. Pass true for the rows inside and false for others."
-        )
+        raise ColumnError(f"Group {name!r} holds {column.kind.value}. {_ADVICE}")
     values = column.floats()
     strange = ~((values == 0) | (values == 1))
     if strange.any():

@@ -13,7 +13,7 @@ from trueup import _native
 from trueup.segments._grid import SegmentGrid
 from trueup.segments._rows import ScoredRows
 
-__all__ = ["MIN_VARIANCE", "SegmentSums", "batches", "evidence", "measure_segments"]
+__all__ = ["MIN_VARIANCE", "SegmentSums", "batches", "evidence", "measure_segments", "sum_again"]
 
 # Below, one row can move a segment's sum by more than its standard deviation: sigmas say nothing there.
 MIN_VARIANCE = 1.0
@@ -131,6 +131,27 @@ def measure_segments(
         field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(SegmentSums)
     }
     return SegmentSums(**joined), n_left_out
+
+
+def sum_again(
+    segments: SegmentSums, grid: SegmentGrid, cells: _native.Cells, lanes: FloatArray, n_threads: int
+) -> tuple[FloatArray, FloatArray]:
+    """Other sums of the same segments: a column a lane, and the range of the first lane."""
+    sums, range_ = np.empty((len(segments), _native.SUM_LANES)), np.empty(len(segments))
+    needed, place = np.unique(segments.combination, return_inverse=True)
+    for first, last in batches(len(lanes), len(needed)):
+        begin, end = np.searchsorted(place, (first, last))
+        offsets, members = grid.some_combinations(needed[first:last])
+        combination, cell, _, some_sums, some_ranges = cells.sums(offsets, members, lanes, 1, n_threads)
+        wanted = _keys(place[begin:end] - first, segments.cell[begin:end])
+        found = np.searchsorted(_keys(combination, cell), wanted)
+        sums[begin:end], range_[begin:end] = some_sums[found], some_ranges[found]
+    return sums, range_
+
+
+def _keys(combination: npt.NDArray[Any], cell: IntArray) -> npt.NDArray[np.int64]:
+    """Numbers that are in order where segments are."""
+    return (combination.astype(np.int64) << 32) | cell
 
 
 def batches(n_rows: int, n_combinations: int) -> Iterator[tuple[int, int]]:

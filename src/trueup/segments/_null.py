@@ -19,6 +19,7 @@ __all__ = ["NullMaxima", "draw_null", "step_down"]
 STEPS = 1_000
 # The null is summed in single precision: what differs by less than this is equal.
 _TOLERANCE = 1e-5
+_HASH_FACTOR = 0x9E3779B97F4A7C15  # odd, with bits all over
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 SingleArray: TypeAlias = npt.NDArray[np.float32]
@@ -89,8 +90,10 @@ def draw_null(
     weights = 1.0 if rows.weights is None else rows.weights
     if_zero, if_one = ((weights * (label - rows.scores)).astype(np.float32) for label in (0, 1))
     blocks: list[tuple[SingleArray, SingleArray, SingleArray]] = []
+    places = _places_in_ties(rows, grid)
     for _ in range(0, n_draws, _native.DRAW_LANES):
-        draws = _draw_labels(rows.scores, rng)
+        draws = np.empty(rows.n, dtype=np.uint8)
+        draws[places] = _draw_labels(rows.scores, rng)
         sigmas, rest = np.zeros((2, _native.DRAW_LANES), dtype=np.float32)
         led = np.zeros((len(leading), _native.DRAW_LANES), dtype=np.float32)
         for first, last in batches(rows.n, grid.n_combinations):
@@ -145,6 +148,17 @@ def step_down(evidence: FloatArray, null: NullMaxima) -> FloatArray:
         np.maximum(adjusted, in_steps[-1], out=adjusted)
         adjusted[null.leading] = in_steps
     return adjusted
+
+
+def _places_in_ties(rows: ScoredRows, grid: SegmentGrid) -> npt.NDArray[np.int64] | slice:
+    """Which row takes which draw: among equal scores by weight and parts, for these don't depend on the row order."""
+    if rows.n == 0 or rows.score_ids[-1] == rows.n - 1:
+        return slice(None)
+    parts = np.zeros(rows.n, dtype=np.uint64)
+    for partition in grid.partitions:
+        parts = parts * np.uint64(_HASH_FACTOR) + partition.codes
+    weights = np.ones(rows.n) if rows.weights is None else rows.weights
+    return np.lexsort((parts[rows.order], weights, rows.score_ids))
 
 
 def _draw_labels(scores: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.uint8]:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from trueup.errors import ParameterError
-from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment, Word
+from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
+from trueup.segments._words import QuotedWord, Word
 
 __all__ = ["parse_segment"]
 
 _TOKENS = re.compile(
     r"""\s*(?:
-      (?P<name>`(?:[^`]|``)+`)
+      (?P<name>`(?:[^`]|``)*`)
     | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     | (?P<sign><=|>=|==|!=|<>|[=<>≤≥≠{},])
     | (?P<word>[^\s`"'=<>!≤≥≠{},]+)
@@ -40,6 +41,7 @@ def parse_segment(text: str) -> Segment:
         Conditions joined by ``and``: ``country = NO``, ``device in {phone, tablet}``, ``browser not in {x, y}``,
         ``18 <= age < 25``, ``income > 1e5``, ``referrer is missing``, ``referrer is not missing``,
         ``age < 25 or missing``. A value with spaces stands in quotes, a column name with spaces in backticks.
+        ``all rows`` is the segment without conditions.
 
     Returns
     -------
@@ -57,6 +59,8 @@ def parse_segment(text: str) -> Segment:
     """
     if not isinstance(text, str):
         raise ParameterError(f"A condition must be a text, got {type(text).__name__}.")
+    if text.split() == ["all", "rows"]:
+        return Segment()
     return Segment(tuple(_Reader(text).conditions()))
 
 
@@ -101,7 +105,7 @@ class _Reader:
         if sign in ("=", "≠"):
             return OneOf(first.value, (_meaning(second),), excluded=sign == "≠")
         following = self._peek()
-        if following is not None and following.kind == "sign":
+        if following is not None and following.kind == "sign" and following.value not in "{},":
             return self._between(first, sign, second, self._sign(), self._operand())
         if _is_number(first) and not _is_number(second):
             first, sign, second = second, _MIRRORED[sign], first
@@ -117,7 +121,7 @@ class _Reader:
             self._refuse("a range is written as 18 <= age < 25")
         return Interval(name.value, self._number(low), self._number(high), left == "≤", right == "≤")
 
-    def _set(self) -> tuple[str, ...]:
+    def _set(self) -> tuple[Word, ...]:
         self._expect("{")
         values = [_meaning(self._operand())]
         while self._peek() == _Token("sign", ","):
@@ -177,12 +181,23 @@ def _tokens(text: str) -> Iterator[_Token]:
         if kind == "name":
             value = value[1:-1].replace("``", "`")
         elif kind == "text":
-            value = json.loads(value) if value.startswith('"') else re.sub(r"\\(.)", r"\1", value[1:-1])
+            value = _unquoted(value, text)
         yield _Token(kind, _SIGNS.get(value, value) if kind == "sign" else value)
 
 
-def _meaning(token: _Token) -> str:
-    return token.value if token.kind == "text" else Word(token.value)
+def _unquoted(quoted: str, text: str) -> str:
+    """What stands in quotes: as in JSON in double ones, else a backslash before any character."""
+    if quoted.startswith("'"):
+        return re.sub(r"\\(.)", r"\1", quoted[1:-1])
+    try:
+        return str(json.loads(quoted, strict=False))
+    except json.JSONDecodeError as error:
+        why = f"{error.msg} in {quoted}. Write a backslash as two, or take single quotes"
+        raise ParameterError(f"The condition {text!r} can't be read: {why}.") from error
+
+
+def _meaning(token: _Token) -> Word:
+    return QuotedWord(token.value) if token.kind == "text" else Word(token.value)
 
 
 def _is_number(token: _Token) -> bool:

@@ -14,12 +14,13 @@ import numpy.typing as npt
 from trueup.features import FeatureCodes
 from trueup.model import Feature
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
-from trueup.table import Column
+from trueup.table import EXACT_IN_FLOATS, Column
 
 __all__ = ["MAX_PARTS", "Partition", "between", "cut_column"]
 
 MAX_PARTS = 256  # a code is a byte
 _PEEKED_ROWS = 10_000
+_LARGEST = 1e300
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
@@ -69,7 +70,7 @@ def cut_column(column: Column, feature: Feature, max_values: int, *, splits_lump
     Partition or None
         The parts that rows are in.
     """
-    numbers = FeatureCodes(feature).encode(column)
+    numbers = FeatureCodes(feature).encode(column) if feature.is_categorical else column.floats()
     missing = np.isnan(numbers)
     present = numbers[~missing]
     codes = np.zeros(len(numbers), dtype=np.uint8)
@@ -109,11 +110,12 @@ def _numbers_cutter(splits_lumps: bool) -> Callable[[Feature, FloatArray, int], 
         values = _few_values(present, max_values)
         if values is not None:
             codes = np.searchsorted(values, present).astype(np.uint8)
-            return codes, [OneOf(feature.name, (_tidy(value),)) for value in values]
-        edges = np.unique(np.quantile(present, np.linspace(0, 1, max_values + 1)))
+            return codes, [_equal_to(feature.name, value) for value in values]
+        finite = np.clip(present, -_LARGEST, _LARGEST)  # there is nothing half-way to infinity
+        edges = np.unique(np.quantile(finite, np.linspace(0, 1, max_values + 1)))
         cuts = edges[1:-1]
         if len(cuts) == 0 and splits_lumps:
-            return _around(feature, present, _lump(present))
+            return _around(feature, present, _middle(present))
         codes = np.searchsorted(cuts, present, side="left").astype(np.uint8)
         bounds = [between(present, cut) for cut in cuts]
         return codes, _intervals(feature.name, bounds)
@@ -121,7 +123,9 @@ def _numbers_cutter(splits_lumps: bool) -> Callable[[Feature, FloatArray, int], 
     return cut
 
 
-def _intervals(name: str, bounds: Sequence[float]) -> list[Interval]:
+def _intervals(name: str, bounds: Sequence[float]) -> Sequence[Condition]:
+    if not bounds:
+        return [Missing(name, excluded=True)]
     ends = [None, *bounds, None]
     return [Interval(name, low, high) for low, high in itertools.pairwise(ends)]
 
@@ -134,19 +138,27 @@ def _few_values(present: FloatArray, max_values: int) -> FloatArray | None:
     return values if len(values) <= max_values else None
 
 
-def _lump(present: FloatArray) -> float:
-    """The value on which all inner quantiles fall."""
-    return float(np.median(present))
+def _middle(present: FloatArray) -> float:
+    """The value in the middle: the one on which all inner quantiles fall, if they fall on one."""
+    half = len(present) // 2
+    return float(np.partition(present, half)[half])
+
+
+def _equal_to(name: str, value: float) -> Condition:
+    """The condition that a number is this one, as far as floats can tell."""
+    if abs(value) < EXACT_IN_FLOATS or math.isinf(value):
+        return OneOf(name, (_tidy(value),))
+    return Interval(name, float(value), float(value), includes_low=True)  # several integers may be this float
 
 
 def _around(feature: Feature, present: FloatArray, value: float) -> Cut:
     """What is below a value, the value itself, and what is above."""
-    side = np.sign(present - value).astype(np.int64) + 1
+    side = np.where(present < value, 0, np.where(present > value, 2, 1))
     sides = np.unique(side)
     exact = _tidy(value)
     all_three: tuple[Condition, ...] = (
         Interval(feature.name, high=exact, includes_high=False),
-        OneOf(feature.name, (exact,)),
+        _equal_to(feature.name, value),
         Interval(feature.name, low=exact),
     )
     return np.searchsorted(sides, side).astype(np.uint8), [all_three[one] for one in sides]
@@ -169,4 +181,4 @@ def between(values: FloatArray, cut: float) -> float:
 
 def _tidy(number: float) -> float:
     """A whole number as one, so that it reads as one."""
-    return int(number) if float(number).is_integer() and abs(number) < 2**53 else float(number)
+    return int(number) if float(number).is_integer() and abs(number) < EXACT_IN_FLOATS else float(number)

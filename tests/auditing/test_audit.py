@@ -1,0 +1,255 @@
+"""What an audit says, on numbers that can be checked by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import trueup
+from simulated import PLANTED, scores_wrong_in, true_scores
+from trueup.metrics import ecce, ecce_pvalue, ecce_sigma, ecce_standard_error, multicalibration_error
+from trueup.segments import parse_segment
+
+COLUMNS = [
+    "segment",
+    "rows",
+    "share",
+    "mean_score",
+    "observed_rate",
+    "observed_low",
+    "observed_high",
+    "direction",
+    "ecce",
+    "sigma",
+    "ecce_sigma",
+    "evidence",
+    "p_value",
+    "adjusted_p_value",
+    "minimum_detectable",
+    "explained_by",
+]
+
+
+def two_halves() -> tuple[list[int], list[float], dict[str, list[str]]]:
+    """64 rows that promise one half: of the upper ones 24 come true, of the lower ones 8."""
+    labels = [1] * 24 + [0] * 8 + [1] * 8 + [0] * 24
+    return labels, [0.5] * 64, {"half": ["upper"] * 32 + ["lower"] * 32}
+
+
+def rows_of(result: trueup.AuditResult) -> dict[str, dict[str, Any]]:
+    return {row["segment"]: row for row in result.segments.to_pylist()}
+
+
+def test_all_rows_and_both_halves_are_measured() -> None:
+    result = trueup.audit(*two_halves())
+    assert (result.n, result.n_segments, result.n_left_out) == (64, 3, 0)
+    assert (result.prevalence, result.mean_score) == (0.5, 0.5)
+    # On the whole 32 of 64 come true, as promised. In a half, 24 instead of 16: off by 8, where the standard
+    # deviation is sqrt(32 / 4) = 2.83: 2.83 sigmas.
+    assert (result.ecce, result.ecce_sigma, result.p_value) == (0, 0, 1)
+    assert result.mce == pytest.approx(8 / math.sqrt(8))
+    # Of all rows, the standard error is sqrt(64 / 4) / 64 = 1 / 16.
+    assert result.sigma == 1 / 16
+    assert result.mce_absolute == pytest.approx(result.mce / 16)
+    assert result.alpha == pytest.approx(result.mce / 8)
+    upper = rows_of(result)["half = upper"]
+    assert (upper["rows"], upper["share"], upper["observed_rate"], upper["mean_score"]) == (32, 0.5, 0.75, 0.5)
+    assert (upper["direction"], rows_of(result)["half = lower"]["direction"]) == ("under-estimates", "over-estimates")
+    assert upper["ecce"] == pytest.approx(8 / 32)
+    assert upper["sigma"] == pytest.approx(math.sqrt(8) / 32)
+    # Wilson's interval of 24 in 32.
+    assert (upper["observed_low"], upper["observed_high"]) == pytest.approx((0.5789, 0.8675), abs=1e-4)
+
+
+def test_every_segment_is_what_the_metrics_say_of_its_rows() -> None:
+    y, p, X = true_scores(0, n=600)
+    result = trueup.audit(y, p, X, min_variance=0, null_samples=0)
+    assert result.ecce == pytest.approx(ecce(y, p))
+    assert result.sigma == pytest.approx(ecce_standard_error(y, p))
+    assert result.p_value == pytest.approx(ecce_pvalue(y, p))
+    assert result.mce == pytest.approx(multicalibration_error(y, p, X=X, min_variance=0))
+    rows = result.segments.to_pylist()
+    assert len(rows) == result.n_segments > 300
+    for row in rows[::7]:
+        inside = np.ones(len(y), dtype=bool) if row["segment"] == "all rows" else parse_segment(row["segment"]).mask(X)
+        assert row["rows"] == inside.sum()
+        assert row["ecce"] == pytest.approx(ecce(y[inside], p[inside]))
+        assert row["ecce_sigma"] == pytest.approx(ecce_sigma(y[inside], p[inside]))
+        assert row["p_value"] == pytest.approx(ecce_pvalue(y[inside], p[inside]), abs=1e-12)
+        assert row["mean_score"] == pytest.approx(p[inside].mean())
+        assert row["observed_rate"] == pytest.approx(y[inside].mean())
+        assert row["observed_low"] <= row["observed_rate"] <= row["observed_high"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "dict", "numpy"])
+def test_the_table_of_segments_is_of_the_library_of_the_input(library: str) -> None:
+    y, p, X = two_halves()
+    inputs: dict[str, tuple[Any, type]] = {
+        "pandas": (pd.DataFrame(X), pd.DataFrame),
+        "polars": (pl.DataFrame(X), pl.DataFrame),
+        "pyarrow": (pa.table(X), pa.Table),
+        "dict": (X, pa.Table),
+        "numpy": (np.array([[0.0]] * 32 + [[1.0]] * 32), pa.Table),
+    }
+    table, kind = inputs[library]
+    result = trueup.audit(y, p, table)
+    assert isinstance(result.segments, kind)
+    assert list(getattr(result.segments, "column_names", result.segments.columns)) == COLUMNS
+    assert result.mce == pytest.approx(8 / math.sqrt(8))
+
+
+def test_without_a_table_the_library_of_the_labels_counts() -> None:
+    y, p, _ = two_halves()
+    assert isinstance(trueup.audit(pd.Series(y), p).segments, pd.DataFrame)
+    assert isinstance(trueup.audit(pl.Series(y), p).segments, pl.DataFrame)
+
+
+def test_the_order_of_rows_and_the_number_of_threads_change_nothing() -> None:
+    y, p, X = true_scores(3, n=2_000, kind="ties")
+    weights = np.random.default_rng(0).random(len(y))
+    order = np.random.default_rng(1).permutation(len(y))
+    one = trueup.audit(y, p, X, sample_weight=weights, n_jobs=1)
+    other = trueup.audit(
+        y[order], p[order], {name: X[name][order] for name in X}, sample_weight=weights[order], n_jobs=2
+    )
+    assert one.to_dict(None) == other.to_dict(None)
+
+
+def test_rows_of_weight_zero_are_not_there() -> None:
+    y, p, X = true_scores(4, n=1_000)
+    weights = np.where(np.arange(1_000) < 600, 2.0, 0.0)
+    weighted = trueup.audit(y, p, X, sample_weight=weights)
+    alone = trueup.audit(y[:600], p[:600], {name: values[:600] for name, values in X.items()})
+    assert weighted.n == 600
+    assert rows_of(weighted).keys() == rows_of(alone).keys()
+    assert weighted.mce == pytest.approx(alone.mce)
+    assert weighted.mce_p_value == alone.mce_p_value
+
+
+def test_a_heavy_row_counts_as_its_formula_says() -> None:
+    # Importance weights: variance adds up as w² p (1 - p), so one row of weight 8 is 8 / sqrt(8² + 31) of a sigma.
+    y, p, _ = two_halves()
+    weights = [8.0] + [1.0] * 31
+    result = trueup.audit([1, *y[1:32]], p[:32], sample_weight=weights, null_samples=0)
+    assert result.sigma == pytest.approx(math.sqrt((64 + 31) / 4) / 39)
+    assert result.ecce_sigma == pytest.approx(ecce_sigma([1, *y[1:32]], p[:32], sample_weight=weights))
+
+
+def test_soft_labels_and_labels_of_any_type_are_fine() -> None:
+    y, p, X = two_halves()
+    words = ["yes" if label else "no" for label in y]
+    assert trueup.audit(words, p, X).classes == ("no", "yes")
+    assert trueup.audit(words, p, X).mce == trueup.audit(y, p, X).mce
+    soft = trueup.audit([0.75] * 32 + [0.25] * 32, p, X)
+    assert soft.mce == trueup.audit(y, p, X).mce
+
+
+def test_scores_may_be_two_columns() -> None:
+    y, p, X = two_halves()
+    assert trueup.audit(y, np.column_stack([p, p]), X).mce == trueup.audit(y, p, X).mce
+
+
+def test_a_segment_without_variance_is_left_out_and_counted() -> None:
+    y, p, X = two_halves()
+    sure = [1e-9] * 20
+    result = trueup.audit([*y, *[0] * 19, 1], [*p, *sure], {"half": [*X["half"], *["sure"] * 20]})
+    # The one positive among rows that promise none would be 1 / sqrt(20e-9) = 7,000 sigmas.
+    assert result.n_left_out == 1
+    assert "half = sure" not in rows_of(result)
+    assert result.mce < 10
+
+
+def test_scores_of_zero_and_one_leave_nothing_to_test() -> None:
+    with pytest.warns(trueup.errors.InsufficientDataWarning, match="No segment could be tested: 1 segments have"):
+        result = trueup.audit([0, 1] * 10, [0.0, 1.0] * 10)
+    assert math.isnan(result.mce)
+    assert result.n_segments == 0
+    assert result.segments.num_rows == 0
+    assert not result.significant
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_too_few_rows_are_said_to_be_too_few() -> None:
+    with pytest.warns(trueup.errors.InsufficientDataWarning, match="there are 4 rows, fewer than min_rows=10"):
+        result = trueup.audit([0, 1, 0, 1], [0.5] * 4)
+    assert result.ecce == 0
+
+
+def test_without_draws_there_are_no_adjusted_p_values() -> None:
+    result = trueup.audit(*two_halves(), null_samples=0)
+    assert math.isnan(result.mce_p_value)
+    assert all(math.isnan(row["adjusted_p_value"]) for row in result.segments.to_pylist())
+    # Bonferroni's limit for 3 segments at 5 % is 2.98 sigmas; the halves are 2.83 off, so they are not significant.
+    assert not result.significant
+
+
+def test_a_planted_error_is_significant_and_a_true_score_is_not() -> None:
+    words = next(iter(PLANTED))
+    y, p, X = scores_wrong_in(words, 0.1, seed=1, n=20_000)
+    result = trueup.audit(y, p, X)
+    assert result.significant
+    assert result.mce_p_value == 1 / 201
+    y, p, X = true_scores(5)
+    assert not trueup.audit(y, p, X).significant
+
+
+def test_the_first_segments_can_be_asked_for_alone() -> None:
+    y, p, X = true_scores(0, n=1_000)
+    result = trueup.audit(y, p, X, max_segments=4)
+    assert result.n_segments == 4
+    assert rows_of(result).keys() == {"all rows", "site = u", "site = v", "site not in {u, v}"}
+
+
+def test_features_and_categories_can_be_named() -> None:
+    y, p, X = true_scores(0, n=1_000)
+    result = trueup.audit(y, p, X, features=["device"])
+    assert rows_of(result).keys() == {"all rows", "device = phone", "device = desktop"}
+    named = trueup.audit(y, p, X, features=["age"], categorical_features=["age"], max_values=4)
+    assert sum("age = " in words for words in rows_of(named)) == 3
+
+
+def test_groups_are_audited_instead_of_the_grid() -> None:
+    y, p, X = two_halves()
+    mask = [half == "upper" for half in X["half"]]
+    by_mask = trueup.audit(y, p, groups={"the upper ones": mask})
+    assert rows_of(by_mask).keys() == {"all rows", "the upper ones"}
+    by_words = trueup.audit(y, p, X, groups=["half = upper"])
+    assert rows_of(by_words)["half = upper"]["ecce_sigma"] == rows_of(by_mask)["the upper ones"]["ecce_sigma"]
+
+
+def test_the_result_as_a_dict_is_plain_json() -> None:
+    result = trueup.audit(*two_halves())
+    facts = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert facts["schema_version"] == 1
+    assert facts["mce"] == result.mce
+    assert facts["classes"] == [0, 1]
+    assert [row["segment"] for row in facts["segments"]] == result.segments["segment"].to_pylist()
+    upper = next(row for row in facts["segments"] if row["segment"] == "half = upper")
+    assert upper["conditions"] == [{"column": "half", "values": ["upper"], "excluded": False, "or_missing": False}]
+    assert result.to_dict(1)["segments"] == result.to_dict()["segments"][:1]
+
+
+def test_a_result_can_be_pickled() -> None:
+    result = trueup.audit(*two_halves())
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_dict() == result.to_dict()
+
+
+def test_a_result_says_in_one_line_what_it_found() -> None:
+    words = repr(trueup.audit(*two_halves()))
+    assert words.startswith("AuditResult(64 rows, 3 segments: ECCE 0.0 σ (p = 1), MCE 2.8 σ (p = 0.")
+
+
+def test_the_same_seed_gives_the_same_p_values() -> None:
+    y, p, X = true_scores(6, n=800)
+    one, again, other = (trueup.audit(y, p, X, random_state=seed) for seed in (0, 0, 1))
+    assert one.to_dict() == again.to_dict()
+    assert one.to_dict() != other.to_dict()

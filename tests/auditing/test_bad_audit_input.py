@@ -1,0 +1,94 @@
+"""Nothing is guessed in silence, and nothing crashes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueup
+from trueup.errors import ColumnError, CostWarning, LabelError, ParameterError, ScoreError, TableError, WeightError
+
+Y, P = [0, 1] * 20, [0.5] * 40
+X = {"a": ["u", "v"] * 20}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"y": None}, LabelError, "y is None"),
+        ({"y": 3}, LabelError, "y is a int"),
+        ({"y": [0, 1] * 10}, LabelError, "y has 20 rows, but X has 40"),
+        ({"y": [0] * 40}, LabelError, "one class only"),
+        ({"y": [0, 1, 2, 3] * 10}, LabelError, "4 classes"),
+        ({"y": [0, None] * 20}, LabelError, "labels are missing"),
+        ({"p": [0.5] * 39}, ScoreError, "p has 39 rows, but X has 40"),
+        ({"p": [1.7] + [0.5] * 39}, ScoreError, r"p: 1 of 40 scores are outside \[0, 1\] \(first at row 0: 1.7\)"),
+        ({"p": [np.nan] + [0.5] * 39}, ScoreError, "1 of 40 scores are missing"),
+        ({"sample_weight": [-1.0] * 40}, WeightError, "negative"),
+        ({"sample_weight": [0.0] * 40}, WeightError, "all 40 weights are zero"),
+        ({"X": {"a": [1, 2]}}, ScoreError, "p has 40 rows, but X has 2"),
+        ({"X": 3}, TableError, "X is a int"),
+        ({"X": None, "features": ["a"]}, ParameterError, "pass X"),
+        ({"X": None, "discover": "tree"}, ParameterError, "pass X"),
+        ({"features": ["b"]}, ColumnError, "no column 'b'"),
+        ({"features": "a"}, ParameterError, "features must be a list"),
+        ({"discover": "forest"}, ParameterError, "None or \"tree\", got 'forest'"),
+        ({"discover": "tree", "groups": ["a = u"]}, ParameterError, "pass one of the two"),
+        ({"groups": ["b = u"]}, ColumnError, "no column 'b'"),
+        ({"groups": ["a is u"]}, ParameterError, "can't be read"),
+        ({"groups": {"g": [True]}}, TableError, "Group 'g' has 1 rows, but y has 40"),
+        ({"groups": []}, ParameterError, "groups is empty"),
+        ({"X": None, "groups": ["a = u"]}, ParameterError, "X must be passed too"),
+        ({"max_depth": -1}, ParameterError, "max_depth must be a whole number from 0"),
+        ({"max_values": 1}, ParameterError, "max_values must be a whole number from 2 to 255, got 1"),
+        ({"max_values": 256}, ParameterError, "max_values"),
+        ({"max_values": 255, "max_depth": 4}, ParameterError, "cells of a combination"),
+        ({"min_rows": 0}, ParameterError, "min_rows must be a whole number of at least 1"),
+        ({"min_variance": -1}, ParameterError, "min_variance"),
+        ({"max_segments": 0}, ParameterError, "max_segments"),
+        ({"null_samples": 18}, ParameterError, "pass at least 19"),
+        ({"null_samples": 2.5}, ParameterError, "null_samples"),
+        ({"level": 0}, ParameterError, "level must lie between 0 and 1"),
+        ({"power": 1}, ParameterError, "power must lie between 0 and 1"),
+        ({"random_state": -1}, ParameterError, "random_state"),
+        ({"n_jobs": 0}, ParameterError, "n_jobs must not be 0"),
+    ],
+)
+def test_a_wrong_argument_is_an_error_that_says_what_to_do(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        trueup.audit(**({"y": Y, "p": P, "X": X} | arguments))
+
+
+def test_no_rows_are_an_error() -> None:
+    with pytest.raises(TableError, match="no rows to audit"):
+        trueup.audit([], [])
+
+
+def test_odd_tables_are_fine() -> None:
+    odd = {
+        "empty": [None] * 40,
+        "constant": [1] * 40,
+        "mixed": [1, "1", None, 2.5] * 10,
+        "infinite": [np.inf, -np.inf, 1.0, 2.0, 3.0] * 8,
+        "with `backticks` and spaces": ["a b", "{c}"] * 20,
+        "": [True, False, None, True] * 10,
+    }
+    result = trueup.audit(Y, P, odd, min_rows=5, null_samples=20)
+    assert result.n_segments > 20
+    assert "constant" not in " ".join(result.segments["segment"].to_pylist())
+
+
+def test_more_combinations_than_memory_holds_are_refused_before_any_work() -> None:
+    wide = {f"x{i}": [0, 1] * 20 for i in range(600)}
+    with pytest.raises(ParameterError, match="combinations of at most 3"):
+        trueup.audit(Y, P, wide)
+
+
+def test_what_takes_long_is_said_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueup.auditing._cost._SECONDS_TO_TELL", 1e-9)
+    with pytest.warns(CostWarning, match="2 combinations of 1 features on 40 rows, searched 201 times"):
+        trueup.audit(Y, P, X)
