@@ -15,18 +15,22 @@ from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, evidence, sum_
 
 __all__ = ["Audited", "Stories", "tell_stories"]
 
-# Stories are told as long as a segment is significantly wrong on corrected scores, but no more than this; and if there
-# are few of those, what noise shows is told as well, until there are this many.
+# Stories are told as long as a segment is significantly wrong on corrected scores, but no more than this; if there are
+# few, what noise shows is listed too, until there are this many rows that differ.
 MOST_STORIES = 20
 FEWEST_STORIES = 10
 # A story is told of the simplest segment around it: one of which the rest is off by the same amount, as far as this
 # many standard deviations can tell, and which keeps this share of the evidence.
 _SAME_WITHIN = 3.0
 _SHARE_OF_EVIDENCE = 0.8
-# Below what noise alone shows, a segment still repeats another if that one accounts for this share of its evidence.
+# Segments with this share of what is significant may be shadows of a story, and are explained with the others.
+_NEARLY = 0.7
+# A segment that is right within noise has been explained only if it lost this share of its evidence.
 _SHARE_LEFT = 0.7
-# Besides the significant segments, this many of the others are looked at.
-_POOL = 5_000
+# Of two segments within noise, the second repeats the first if they share this much of the smaller one; of those, this
+# many are looked at.
+_SHARED_ROWS = 0.5
+_MOST_EXAMINED = 200
 # So many stories are told at once, if they share few rows; so many candidates are tried for that.
 _BATCH = _native.SUM_LANES - 2
 _TRIED = 40
@@ -78,63 +82,81 @@ class Audited:
 def tell_stories(audited: Audited, is_significant: BoolArray, critical_evidence: float, n_threads: int = 1) -> Stories:
     """Tell the worst stories, set their segments right, and look for the next ones.
 
-    A story's rows get scores that are right in its segment, by isotonic regression. A segment that is right
-    within noise on the scores corrected so far has been explained. The one that is furthest from it has the next
-    story, or an ancestor, made of some of its conditions only, has it: the simplest one that is off by the same
-    amount all over.
+    A story's rows get scores that are right in its segment, by isotonic regression. A significant segment that
+    is right within noise on the scores corrected so far has been explained. The one that is furthest from it has
+    the next story, or an ancestor, made of some of its conditions only, has it: the simplest one that is off by
+    the same amount all over. What is within noise from the start, and no shadow of a story, is listed by evidence,
+    less what shares most of its rows with something that is listed already.
     """
     strength = audited.sums.evidence
-    pool = np.union1d(np.flatnonzero(is_significant), np.argsort(-strength, kind="stable")[:_POOL])
+    pool = np.flatnonzero(is_significant | (strength > _NEARLY * critical_evidence))
     limits = np.minimum(critical_evidence, _SHARE_LEFT * strength[pool])
-    teller = _Teller(audited, pool, n_threads)
+    teller = _Teller(audited, pool, is_significant, n_threads)
     left = strength[pool]
-    while True:
-        is_open = (left > limits) & ~np.isin(pool, [*teller.told, *teller.explained_by])
-        still_significant = is_open & is_significant[pool]
-        if still_significant.any():
-            is_open, wanted = still_significant, MOST_STORIES
-        else:
-            wanted = FEWEST_STORIES
+    while len(teller.told) < MOST_STORIES:
+        is_open = is_significant[pool] & (left > limits) & ~np.isin(pool, [*teller.told, *teller.explained_by])
         candidates = pool[is_open][np.argsort(-left[is_open], kind="stable")]
-        batch = teller.tell_some(candidates[:_TRIED].tolist(), wanted)
+        batch = teller.tell_some(candidates[:_TRIED].tolist())
         if not batch:
             break
         left, movers = teller.look_again(batch)
         for place in np.flatnonzero((left <= limits) & (movers >= 0)).tolist():
             if pool[place] not in teller.told:
                 teller.explained_by.setdefault(int(pool[place]), int(movers[place]))
+    is_open = ~is_significant
+    is_open[list(teller.explained_by)] = False
+    by_evidence = np.argsort(-strength, kind="stable")
+    teller.list_noise(by_evidence[is_open[by_evidence]][:_MOST_EXAMINED].tolist())
     return Stories(tuple(sorted(teller.told, key=lambda one: -strength[one])), teller.explained_by)
 
 
 class _Teller:
     """Scores corrected for the stories told so far."""
 
-    def __init__(self, audited: Audited, pool: IntArray, n_threads: int) -> None:
+    def __init__(self, audited: Audited, pool: IntArray, is_significant: BoolArray, n_threads: int) -> None:
         self._rows, self._grid, self._codes = audited.rows, audited.grid, audited.codes
         self._segments, self._pool = audited.sums, audited.sums.of(pool)
+        self._strength, self._is_significant = audited.sums.evidence, is_significant
         self._cells, self._n_threads = audited.grid.cells(audited.rows, audited.codes), n_threads
         self._scores = audited.rows.scores.copy()
         self._weights = np.ones(self._rows.n) if audited.rows.weights is None else audited.rows.weights
         self.told: list[int] = []
         self.explained_by: dict[int, int] = {}
 
-    def tell_some(self, candidates: list[int], wanted: int) -> dict[int, tuple[IntArray, FloatArray]]:
-        """Tell of the first candidates, and of others that have nothing to do with them.
+    def tell_some(self, candidates: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:
+        """Tell of the first candidate, and of others that have nothing to do with it.
 
         Gives the stories that were told, with their rows and by how much each moved.
         """
         batch: dict[int, tuple[IntArray, FloatArray]] = {}
         before = self._scores.copy()
         for candidate in candidates:
-            if len(self.told) >= wanted or len(batch) == _BATCH:
+            if len(self.told) == MOST_STORIES or len(batch) == _BATCH:
                 break
             if batch and self._is_touched(candidate, before):
                 continue
             story = self.simplest_around(candidate)
-            if batch and self._is_touched(story, before):
-                continue
-            batch[story] = self._tell(story)
+            if not batch or not self._is_touched(story, before):
+                batch[story] = self._tell(story)
         return batch
+
+    def list_noise(self, candidates: list[int]) -> None:
+        """Go down the segments within noise until enough rows that differ are listed."""
+        told = [(story, self._inside(story), True) for story in self.told]
+        for candidate in candidates:
+            if len(self.told) >= FEWEST_STORIES:
+                break
+            inside = self._inside(candidate)
+            size = np.count_nonzero(inside)
+            for story, rows, is_significant in told:
+                # A story covers what lies inside it; two segments within noise cover each other.
+                smaller = size if is_significant else min(size, np.count_nonzero(rows))
+                if np.count_nonzero(inside & rows) > _SHARED_ROWS * smaller:
+                    self.explained_by[candidate] = story
+                    break
+            else:
+                self.told.append(candidate)
+                told.append((candidate, inside, False))
 
     def look_again(self, batch: dict[int, tuple[IntArray, FloatArray]]) -> tuple[FloatArray, IntArray]:
         """The evidence that each segment is wrong on the corrected scores, and the story that moved it most, or -1."""
@@ -178,11 +200,12 @@ class _Teller:
         inside = self._places(segment)
         lowest, highest = self._worst_scores(inside)
         own = self._shift(inside, lowest, highest)
-        strength = self._evidence_left_in(segment)
+        least = _SHARE_OF_EVIDENCE * self._strength[segment]
+        least_left = _SHARE_OF_EVIDENCE * self._evidence_left_in(segment)
         for ancestor in self._ancestors(segment):
-            if ancestor in self.told or ancestor in self.explained_by:
+            if ancestor in self.told or ancestor in self.explained_by or not self._is_significant[ancestor]:
                 continue
-            if self._evidence_left_in(ancestor) < _SHARE_OF_EVIDENCE * strength:
+            if self._strength[ancestor] < least or self._evidence_left_in(ancestor) < least_left:
                 continue
             around = np.setdiff1d(self._places(ancestor), inside, assume_unique=True)
             rest = self._shift(around, lowest, highest)
@@ -206,13 +229,17 @@ class _Teller:
         place = first + int(np.searchsorted(self._segments.cell[first:last], cell))
         return int(place) if place < last and self._segments.cell[place] == cell else None
 
-    def _places(self, segment: int) -> IntArray:
-        """The rows of a segment, in order of score."""
+    def _inside(self, segment: int) -> BoolArray:
+        """Which rows are in a segment."""
         combination = int(self._segments.combination[segment])
         inside: BoolArray = np.ones(self._rows.n, dtype=bool)
         for member, code in self._grid.parts_of(combination, int(self._segments.cell[segment])):
             inside &= self._codes[member] == code
-        return np.flatnonzero(inside)
+        return inside
+
+    def _places(self, segment: int) -> IntArray:
+        """The rows of a segment, in order of score."""
+        return np.flatnonzero(self._inside(segment))
 
     def _steps(self, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """What each row adds to the running sum, and its variance."""
