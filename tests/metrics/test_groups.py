@@ -80,39 +80,44 @@ def test_no_group_left_is_an_error_that_names_the_largest() -> None:
 
 @pytest.mark.parametrize("groups", [{}, np.zeros((8, 0), bool), pl.DataFrame()])
 def test_no_groups_are_an_error(groups: Any) -> None:
-    with pytest.raises(TableError, match="groups holds no group"):
+    with pytest.raises(ParameterError, match="groups is empty"):
         maximum_over_groups(ecce, LABELS, SCORES, groups=groups)
 
 
 @pytest.mark.parametrize(
     ("mask", "message"),
     [
-        ([1, 0, 1, 0, 1, 0, 1, 0], "Group 'odd' holds numbers. Pass True"),
-        (["x"] * 8, "Group 'odd' holds strings. Pass True"),
-        ([True, None] * 4, "Group 'odd': 4 of 8 values are missing (first at row 1). Pass True or False"),
-        ([None] * 8, "Group 'odd': 8 of 8 values are missing (first at row 0)"),
+        (
+            [1, 0, 2, 0, 1, 0, 3, 0],
+            "Group 'odd': 2 of 8 rows are neither true nor false (first at row 2: 2). Pass true",
+        ),
+        (["x"] * 8, "Group 'odd' holds strings. Pass true"),
+        ([True, None] * 4, "Group 'odd': 4 of 8 rows are neither true nor false (first at row 1: missing)"),
+        ([None] * 8, "Group 'odd' holds missing values only. Pass true"),
     ],
 )
 def test_a_mask_that_is_none_is_named(mask: list[Any], message: str) -> None:
     with pytest.raises(ColumnError, match=re.escape(message)):
-        maximum_over_groups(ecce, LABELS, SCORES, groups={"c": MASKS["c"], "odd": mask})
+        maximum_over_groups(ecce, LABELS, SCORES, groups={"c": MASKS["c"], "odd": mask}, min_rows=1)
 
 
 def test_groups_of_another_length_are_an_error() -> None:
-    with pytest.raises(TableError, match="groups has 2 rows and y_true has 8"):
+    with pytest.raises(TableError, match="Group 'a' has 2 rows, but y has 8"):
         maximum_over_groups(ecce, LABELS, SCORES, groups={"a": [True, False]})
 
 
 @pytest.mark.parametrize("groups", [np.ones(8, bool), pd.Series([True] * 8)])
 def test_a_single_mask_needs_a_name(groups: Any) -> None:
-    with pytest.raises(TableError, match=re.escape("groups has shape (8,). Pass a column for each group")):
+    with pytest.raises(TableError, match="groups is one mask; give it a name"):
         maximum_over_groups(ecce, LABELS, SCORES, groups=groups)
 
 
 def test_an_error_of_the_metric_names_the_group() -> None:
     with pytest.raises(LabelError, match=r"Group 'a', its 4 rows counted from 0: y_true: no row .* has label 0"):
         maximum_over_groups(roc_auc, LABELS, SCORES, groups=MASKS, min_rows=1)
-    with pytest.raises(ScoreError, match=re.escape("Group '1', its 4 rows counted from 0: y_prob: 1 of 4 scores")):
+    with pytest.raises(
+        ScoreError, match=re.escape("Group 'group 1', its 4 rows counted from 0: y_prob: 1 of 4 scores")
+    ):
         maximum_over_groups(ecce, LABELS, [0.5] * 7 + [1.5], groups=np.array([MASKS["a"], MASKS["b"]]).T, min_rows=1)
 
 
@@ -130,3 +135,8 @@ def test_rows_that_are_not_finite_are_counted_over_all_groups() -> None:
 def test_min_rows_must_count_rows(min_rows: Any) -> None:
     with pytest.raises(ParameterError, match="min_rows must be a whole number of at least 1, got"):
         maximum_over_groups(ecce, LABELS, SCORES, groups=MASKS, min_rows=min_rows)
+
+
+def test_groups_may_be_conditions() -> None:
+    halves = {"half": ["upper"] * 2 + ["lower"] * 2}
+    assert maximum_over_groups(ecce, [1, 1, 0, 0], [0.5] * 4, groups=["half = upper"], X=halves, min_rows=2) == 0.5

@@ -1,14 +1,15 @@
 """The worst group: the largest value of a metric over groups of rows that overlap or not."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from trueup.errors import ColumnError, DataError, TableError
+from trueup.errors import DataError, TableError
 from trueup.metrics._checks import check_any_numbers, check_positive_integer
+from trueup.segments import group_masks
+from trueup.table import read_table
 
 
 def maximum_over_groups(
@@ -19,6 +20,7 @@ def maximum_over_groups(
     groups: Any,
     sample_weight: ArrayLike | None = None,
     min_rows: int = 10,
+    X: Any = None,
 ) -> float:
     """Largest value that a metric takes on any of several groups of rows.
 
@@ -31,13 +33,15 @@ def maximum_over_groups(
         Labels or outcomes, as the metric takes them.
     y_prob : array-like of shape (n,)
         Probabilities or predictions, as the metric takes them.
-    groups : table of booleans
-        Which rows belong to each group: a mapping from names to masks, a boolean array of shape (n, groups),
-        or a table of any library with a boolean column for each group.
+    groups : mapping, sequence or table
+        The groups: masks by name, a boolean array of shape (n, groups), a table of any library with a boolean
+        column for each group, or conditions on `X` such as ``["country = NO", "age < 25"]``.
     sample_weight : array-like of shape (n,), optional
         Weights of at least 0. None weighs every row the same.
     min_rows : int
         Groups with fewer rows of weight above 0 are left out.
+    X : table, optional
+        What conditions are about.
 
     Returns
     -------
@@ -67,7 +71,8 @@ def maximum_over_groups(
     rows = check_any_numbers(y_true, y_prob, sample_weight)
     sizes: dict[str, int] = {}
     values = []
-    for name, members in _masks(groups, len(rows.labels)):
+    for group, members in group_masks(groups, len(rows.labels), None if X is None else read_table(X)):
+        name = str(group)
         counted = members & (rows.weights > 0)
         sizes[name] = int(counted.sum())
         if sizes[name] >= min_rows:
@@ -76,41 +81,6 @@ def maximum_over_groups(
     if not values:
         _raise_none_left(sizes, min_rows)
     return max(values)
-
-
-def _masks(groups: Any, n_rows: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """The name and the rows of each group."""
-    from trueup.table import read_table
-
-    if len(getattr(groups, "shape", (0, 0))) != 2:
-        raise TableError(
-            f"groups has shape {groups.shape}. Pass a column for each group, or a mapping from names to masks."
-        )
-    table = read_table(groups)
-    if not table.names:
-        raise TableError("groups holds no group. Pass at least one.")
-    if table.n_rows != n_rows:
-        raise TableError(f"groups has {table.n_rows:,} rows and y_true has {n_rows:,}. They must be the same rows.")
-    if not table.named:
-        table = table.renamed(tuple(str(place) for place in range(len(table.names))))
-    for name in table.names:
-        yield name, _mask(name, table.column(name))
-
-
-def _mask(name: str, column: Any) -> NDArray[np.bool_]:
-    from trueup.model import ValueKind
-
-    if column.kind not in (ValueKind.BOOLEAN, ValueKind.EMPTY):
-        raise ColumnError(f"Group {name!r} holds {column.kind.value}. Pass True for its rows and False for the others.")
-    members = column.floats()
-    missing = np.isnan(members)
-    if missing.any():
-        raise ColumnError(
-            f"Group {name!r}: {np.count_nonzero(missing):,} of {len(missing):,} values are missing (first at row "
-            f"{int(missing.argmax()):,}). Pass True or False for every row."
-        )
-    mask: NDArray[np.bool_] = members == 1
-    return mask
 
 
 def _value_of_group(metric: Callable[..., float], name: str, labels: Any, scores: Any, weights: Any) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from trueup.errors import ParameterError, TableError
 from trueup.inference import thread_count
-from trueup.metrics._checks import check_observations
+from trueup.metrics._checks import check_observations, check_positive_integer
 from trueup.segments import (
     MIN_VARIANCE,
     Partition,
@@ -105,6 +106,7 @@ def multicalibration_error(
     """
     if unit not in _UNITS:
         raise ParameterError(f"unit must be one of {', '.join(map(repr, _UNITS))}, got {unit!r}.")
+    _check_limits(min_rows, min_variance, max_segments)
     observed = check_observations(y_true, y_prob, sample_weight)
     n = len(observed.labels)
     table = None if X is None else read_table(X)
@@ -173,6 +175,14 @@ def multicalibration_scorer(**options: Any) -> Callable[..., float]:
         return -multicalibration_error(labels, probabilities, X=X, sample_weight=sample_weight, **options)
 
     return score
+
+
+def _check_limits(min_rows: Any, min_variance: Any, max_segments: Any) -> None:
+    check_positive_integer("min_rows", min_rows)
+    if max_segments is not None:
+        check_positive_integer("max_segments", max_segments)
+    if not isinstance(min_variance, Real) or not 0 <= float(min_variance) < math.inf:
+        raise ParameterError(f"min_variance must be a number of at least 0, got {min_variance!r}.")
 
 
 def _factor(rows: ScoredRows, unit: str) -> float:

@@ -82,6 +82,8 @@ def _from_conditions(
 
 
 def _as_table(groups: Any) -> CalibrationTable:
+    if len(getattr(groups, "shape", (0, 0))) == 1:
+        raise TableError('groups is one mask; give it a name: {"name": mask}.')
     try:
         table = read_table(groups)
     except TableError as error:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from typing import TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["MAX_PARTS", "Partition", "between", "cut_column"]
 
 MAX_PARTS = 256  # a code is a byte
 _PEEKED_ROWS = 10_000
-_LARGEST = 1e300
+_LARGEST = np.finfo(np.float64).max / 2  # so that differences are finite
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
@@ -170,10 +171,8 @@ def between(values: FloatArray, cut: float) -> float:
     low = float(below.max()) if len(below) else cut
     high = float(above.min()) if len(above) else math.inf
     for digits in range(1, 17):
-        # Rounded up at first, for the bound must not fall below the values that it includes.
-        rounded = float(f"{low:.{digits}g}")
-        if rounded < low:
-            rounded = float(f"{low + 10.0 ** (math.floor(math.log10(abs(low))) - digits + 1):.{digits}g}")
+        # Rounded up, for the bound must not fall below the values that it includes.
+        rounded = float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(low)))
         if low <= rounded < high:
             return _tidy(rounded)
     return _tidy(low)
