@@ -25,12 +25,21 @@ def test_the_screen_fits_and_its_commands_work(run, there, monkeypatch):
     outcome = run("demo", "--rows", ROWS)
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
-    assert len(lines) <= 40
+    assert len(lines) <= 48
     assert max(map(len, lines)) <= 100
-    for part in ("Log loss", "PRAUC", "ECCE", "σ", "Videos at the weekend", "trueup-demo/report.html"):
+    for part in (
+        "Log loss",
+        "PRAUC",
+        "ECCE",
+        "MCE",
+        "σ",
+        "The audit, without being told",
+        "Videos at the weekend",
+        "trueup-demo/report.html",
+    ):
         assert part in outcome.out
     commands = [shlex.split(line)[1:] for line in lines if line.startswith("  trueup ")]
-    assert [command[0] for command in commands] == ["inspect", "apply"]
+    assert [command[0] for command in commands] == ["inspect", "audit", "apply"]
     for command in commands:
         assert run(*command).code == 0
 
@@ -46,10 +55,18 @@ def test_the_files_hold_what_the_screen_shows(run, there):
     np.testing.assert_array_equal(again, calibrated["calibrated"].to_numpy())
     labels = scored["label"].to_numpy()
     assert found["metrics"]["log_loss"]["after"] == trueup.metrics.log_loss(labels, again)
+    X = scored.drop_columns(["label", "score", "true_probability"])
+    for when, scores in (("before", scored["score"]), ("after", calibrated["calibrated"])):
+        audit = trueup.audit(labels, scores, X)
+        assert found["metrics"]["mce"][when] == pytest.approx(audit.mce)
+        assert found["audit"][when]["n_segments"] == audit.n_segments
+        assert (found["audit"][when]["n_significant"] > 0) == audit.significant
+        assert len(found["audit"][when]["stories"]) == min(4, found["audit"][when]["n_stories"])
     with open(files["report.html"], encoding="utf-8") as file:
         page = file.read()
     assert "<title>trueup demo" in page
     assert "Videos at the weekend" in page
+    assert "MCE" in page
     assert not re.search(r"\{\w+\}", page)
 
 
@@ -68,6 +85,14 @@ def test_errors_are_mean_scores_minus_true_rates():
         assert segment.rows == traffic.segments[segment.condition][2000:].sum()
     harm = [abs(segment.error_before) * segment.rows for segment in result.segments]
     assert harm == sorted(harm, reverse=True)
+
+
+def test_the_audit_sees_the_errors_go():
+    traffic = make_traffic(40_000, random_state=2)
+    before, after = measure(traffic, traffic.true_probability[20_000:], 20_000, rounds=1, seconds=0.0).audits
+    assert before.n_significant > 0
+    assert before.shown[0].segment == "is_logged_in = false and referrer is missing"
+    assert after.n_significant == 0
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(run, there):

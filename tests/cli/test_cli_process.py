@@ -29,7 +29,7 @@ def test_help_loads_nothing_heavy(run_process):
     done = run_process("--help", code=PRINT_MODULES)
     assert done.returncode == 0
     assert done.stderr.split(b"\n")[-2] == b"[] []"
-    for code in (b"0 fine", b"3 the data", b"4 the model", b"130 stopped"):
+    for code in (b"0 fine", b"3 the data", b"4 the model", b"5 the audit", b"130 stopped"):
         assert code in b" ".join(done.stdout.split())
 
 
@@ -56,9 +56,8 @@ def test_exit_codes_reach_the_shell(run_process, shared, tmp_path):
     assert run_process("inspect", shared.table).returncode == 4
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(shared):
-    arguments = ["apply", str(shared.table), "-m", str(shared.model), "-o", "-"]
-    # A program that closes its stdin after one line, as head does.
+def after_one_line(arguments):
+    """The exit code and stderr if the reader closes the pipe after one line, as head does."""
     reader = "import sys; sys.stdin.buffer.readline(); sys.stdin.buffer.close()"
     with subprocess.Popen(
         [sys.executable, "-c", ENTRY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -66,8 +65,20 @@ def test_a_reader_that_has_seen_enough_is_no_error(shared):
         subprocess.run([sys.executable, "-c", reader], stdin=writer.stdout, timeout=60, check=True)
         writer.stdout.close()  # ours was the last end
         complaint = writer.stderr.read()
-        assert writer.wait(timeout=60) == 0
-    assert complaint == b""
+        return writer.wait(timeout=60), complaint
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(shared):
+    assert after_one_line(["apply", str(shared.table), "-m", str(shared.model), "-o", "-"]) == (0, b"")
+
+
+def test_an_audit_fails_its_limit_even_if_the_reader_has_left(shared):
+    arguments = ["audit", str(shared.table), "--label=y", "--score=p", "--jobs=1", "--null-samples=20", "--json"]
+    assert after_one_line(arguments) == (0, b"")
+    code, complaint = after_one_line([*arguments, "--fail-above=1"])
+    assert code == 5
+    assert complaint.startswith(b"failed: the MCE is ")
+    assert complaint.count(b"\n") == 1
 
 
 def test_nothing_but_the_table_goes_to_stdout(run_process, shared):
@@ -78,23 +89,29 @@ def test_nothing_but_the_table_goes_to_stdout(run_process, shared):
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-def test_ctrl_c_stops_a_fit_and_nothing_is_left(tmp_path):
+@pytest.mark.parametrize(
+    ("command", "options", "shown_first"),
+    [
+        # More trees, and more draws, than there is time for before the test is over.
+        ("fit", ["--lightgbm-param=n_estimators=5000", "-o", "model.trueup"], b"round"),
+        ("audit", ["--null-samples=200000", "-o", "segments.csv"], b"auditing"),
+    ],
+)
+def test_ctrl_c_stops_the_work_and_nothing_is_left(tmp_path, command, options, shown_first):
     pq.write_table(make_traffic(200_000).to_table(), tmp_path / "big.parquet")
-    output = tmp_path / "model.trueup"
     ours, theirs = os.openpty()
-    arguments = ["fit", str(tmp_path / "big.parquet"), "--label=label", "--score=score", "-o", str(output)]
-    # More trees than can be grown before the test is over.
-    arguments += ["--drop=true_probability", "--lightgbm-param", "n_estimators=5000"]
+    arguments = [command, "big.parquet", "--label=label", "--score=score", "--drop=true_probability", *options]
     process = subprocess.Popen(
         [sys.executable, "-c", ENTRY, *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
+        cwd=tmp_path,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
     )
     os.close(theirs)
     try:
-        shown = read_until(ours, b"round", b"")
+        shown = read_until(ours, shown_first, b"")
         process.send_signal(signal.SIGINT)
         shown = read_until(ours, None, shown)
         code = process.wait(timeout=30)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from trueup.cli._apply import ApplyRequest, apply
+from trueup.cli._command_audit import audit_command
 from trueup.cli._demo import demo
-from trueup.cli._errors import EXIT_CODE_MEANINGS
 from trueup.cli._files import STANDARD_STREAM, Format
 from trueup.cli._fit import FitRequest, fit, parse_lightgbm_params, parse_validation
 from trueup.cli._inspect import inspect
+from trueup.cli._options import EXIT_CODES, INPUT_FILES, AsJson, InputFormat, Jobs, Work, refuse_both
 
 __all__ = ["app"]
 
-Work = Callable[[], None]
-
-_EXIT_CODES = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS.items()) + "."
-
 app = typer.Typer(
     help="Make a classifier's probabilities true in every segment of its traffic, without listing segments.",
-    epilog=_EXIT_CODES,
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -37,17 +33,6 @@ class Rescale(str, enum.Enum):
     HONEST = "honest"
     TRAIN = "train"
     NONE = "none"
-
-
-_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-_Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", help="Threads to use; by default all cores that the process may use."),
-]
-_InputFormat = Annotated[
-    Format | None,
-    typer.Option(help="The table's format, if its ending doesn't tell; stdin is CSV by default."),
-]
 
 
 def _print_version(wanted: bool) -> None:
@@ -73,11 +58,14 @@ def _trueup(
         context.obj.debug = True
 
 
-@app.command("fit", epilog=_EXIT_CODES)
+app.command("audit", epilog=EXIT_CODES)(audit_command)
+
+
+@app.command("fit", epilog=EXIT_CODES)
 def _fit(
     table: Annotated[
         str,
-        typer.Argument(help="Scored rows: .parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."),
+        typer.Argument(help=f"Scored rows: {INPUT_FILES}"),
     ],
     *,
     label: Annotated[str, typer.Option("--label", help="The column of labels: two classes of any type.")],
@@ -128,15 +116,14 @@ def _fit(
         list[str] | None,
         typer.Option(help="A parameter for LightGBM; may be given again.", metavar="NAME=VALUE"),
     ] = None,
-    jobs: _Jobs = None,
+    jobs: Jobs = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits.")] = 0,
-    input_format: _InputFormat = None,
-    as_json: _Json = False,
+    input_format: InputFormat = None,
+    as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")] = False,
 ) -> Work:
     """Learn from scored rows where the scores are wrong, and write a model."""
-    if features and drop:
-        raise typer.BadParameter("use --features or --drop, not both", param_hint="--drop")
+    refuse_both(features=features, drop=drop)
     estimator = {
         "max_rounds": max_rounds,
         "validation": _validation(validation),
@@ -165,11 +152,11 @@ def _fit(
     return partial(fit, request)
 
 
-@app.command("apply", epilog=_EXIT_CODES)
+@app.command("apply", epilog=EXIT_CODES)
 def _apply(
     table: Annotated[
         str,
-        typer.Argument(help="Rows to score: .parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."),
+        typer.Argument(help=f"Rows to score: {INPUT_FILES}"),
     ],
     *,
     model: Annotated[str, typer.Option("--model", "-m", help="The model file.")],
@@ -185,13 +172,13 @@ def _apply(
     overwrite_column: Annotated[
         bool, typer.Option("--overwrite-column", help="Replace a column of that name.")
     ] = False,
-    input_format: _InputFormat = None,
+    input_format: InputFormat = None,
     output_format: Annotated[
         Format | None,
         typer.Option(help="The output's format, if its ending doesn't tell; stdout is CSV by default."),
     ] = None,
-    jobs: _Jobs = None,
-    as_json: _Json = False,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
 ) -> Work:
     """Add a column of calibrated probabilities to a table."""
     if as_json and output == STANDARD_STREAM:
@@ -202,20 +189,20 @@ def _apply(
     return partial(apply, request)
 
 
-@app.command("inspect", epilog=_EXIT_CODES)
-def _inspect(model: Annotated[str, typer.Argument(help="The model file.")], as_json: _Json = False) -> Work:
+@app.command("inspect", epilog=EXIT_CODES)
+def _inspect(model: Annotated[str, typer.Argument(help="The model file.")], as_json: AsJson = False) -> Work:
     """Show what is in a model file: rounds, losses, features, versions."""
     return partial(inspect, model, as_json)
 
 
-@app.command("demo", epilog=_EXIT_CODES)
+@app.command("demo", epilog=EXIT_CODES)
 def _demo(
     rows: Annotated[
         int, typer.Option(min=1000, help="Rows of simulated traffic; half of them are fitted on.")
     ] = 200_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic and the splits.")] = 0,
     output: Annotated[str, typer.Option("--output", "-o", help="The folder for the demo's files.")] = "trueup-demo",
-    as_json: _Json = False,
+    as_json: AsJson = False,
 ) -> Work:
     """Simulate traffic, calibrate a model on it, and show the errors before and after."""
     return partial(demo, rows, seed, output, as_json)

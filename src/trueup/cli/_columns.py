@@ -60,6 +60,7 @@ def assign_roles(
     features: Sequence[str],
     categorical: Sequence[str],
     drop: Sequence[str],
+    features_option: str = "--features",
 ) -> Roles:
     """Which column of a table is what; all that have no other role are features, unless some are named."""
     columns: list[str] = table.column_names
@@ -72,10 +73,12 @@ def assign_roles(
             raise ParameterError(f"{taken[name]} and {option} both name the column {name!r}. They must differ.")
         taken[name] = option
     if features:
-        chosen = named_columns(features, columns, "--features", where)
+        chosen = named_columns(features, columns, features_option, where)
         for name in chosen:
             if name in taken:
-                raise ParameterError(f"--features names {name!r}, which is the column of {taken[name]}. Leave it out.")
+                raise ParameterError(
+                    f"{features_option} names {name!r}, which is the column of {taken[name]}. Leave it out."
+                )
     else:
         left_out = {*taken, *named_columns(drop, columns, "--drop", where), *_pandas_index(table)}
         chosen = tuple(name for name in columns if name not in left_out)

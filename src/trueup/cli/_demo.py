@@ -6,12 +6,13 @@ import contextlib
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._apply import with_probabilities
 from trueup.cli._errors import FileError, after_writing
+from trueup.cli._findings import Findings, findings_of
 from trueup.cli._printing import print_json
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["SEGMENTS_IN_WORDS", "DemoResult", "Metric", "Segment", "demo", "measure"]
 
 SCORE, CALIBRATED = "score", "calibrated"
+_MOST_STORIES = 4
+_OF_AN_AUDIT = ("mce", "mce_absolute", "mce_p_value")
 
 SEGMENTS_IN_WORDS = {
     "country = NO and device = tablet": "Tablets in Norway",
@@ -60,7 +63,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo found out."""
+    """What the demo found out, of the test rows; `audits` are those of the scores before and after."""
 
     fit_rows: int
     test_rows: int
@@ -69,6 +72,7 @@ class DemoResult:
     metrics: Mapping[str, Metric]
     segments: tuple[Segment, ...]
     everything: Segment
+    audits: tuple[Findings, Findings]
 
 
 def demo(rows: int, seed: int, folder: str, as_json: bool) -> None:
@@ -101,6 +105,7 @@ def demo(rows: int, seed: int, folder: str, as_json: bool) -> None:
 def measure(traffic: Traffic, calibrated: Floats, first: int, rounds: int, seconds: float) -> DemoResult:
     """Compare scores and calibrated probabilities on the rows from `first` on."""
     from trueup import metrics
+    from trueup.auditing import audit
 
     labels, base, truth = traffic.y[first:], traffic.scores[first:], traffic.true_probability[first:]
 
@@ -121,15 +126,19 @@ def measure(traffic: Traffic, calibrated: Floats, first: int, rounds: int, secon
         if mask[first:].any()
     ]
     segments.sort(key=lambda one: -abs(one.error_before) * one.rows)  # the worst first: most visits misjudged
+    X = traffic.X.slice(first)
+    before, after = (findings_of(audit(labels, p, X, verbose=1), _MOST_STORIES) for p in (base, calibrated))
     names = ("log_loss", "average_precision", "ecce", "ecce_sigma", "ecce_pvalue")
     return DemoResult(
         fit_rows=first,
         test_rows=len(labels),
         rounds=rounds,
         seconds=seconds,
-        metrics={name: compared(name) for name in names},
+        metrics={name: compared(name) for name in names}
+        | {name: Metric(name, getattr(before.result, name), getattr(after.result, name)) for name in _OF_AN_AUDIT},
         segments=tuple(segments),
         everything=segment("all rows", "All visits", slice(None)),
+        audits=(before, after),
     )
 
 
@@ -164,6 +173,15 @@ def _as_dict(result: DemoResult, files: dict[str, str]) -> dict[str, Any]:
             "error_after": segment.error_after,
         }
 
+    def found(audit: Findings) -> dict[str, Any]:
+        """What an audit found, as JSON holds it."""
+        return {
+            "n_segments": audit.result.n_segments,
+            "n_significant": audit.n_significant,
+            "n_stories": audit.n_stories,
+            "stories": [asdict(finding) for finding in audit.shown if finding.is_significant],
+        }
+
     return {
         "fit_rows": result.fit_rows,
         "test_rows": result.test_rows,
@@ -172,5 +190,6 @@ def _as_dict(result: DemoResult, files: dict[str, str]) -> dict[str, Any]:
         "metrics": {name: {"before": m.before, "after": m.after} for name, m in result.metrics.items()},
         "segments": [as_dict(segment) for segment in result.segments],
         "all_rows": as_dict(result.everything),
+        "audit": dict(zip(("before", "after"), map(found, result.audits), strict=True)),
         "files": files,
     }

@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trueup.cli._findings import in_plural
 from trueup.cli._printing import percent, screen, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from trueup.cli._demo import DemoResult, Metric, Segment
+    from trueup.cli._findings import Findings
 
 __all__ = ["print_screen", "report_html"]
 
@@ -90,6 +92,8 @@ def _draw(console: Console, result: DemoResult, files: dict[str, str]) -> None:
     console.print()
     console.print(_metric_table(result))
     console.print()
+    _draw_audits(console, result)
+    console.print()
     _draw_files(console, result, files)
 
 
@@ -156,9 +160,46 @@ def _metric_table(result: DemoResult) -> Any:
         (ranking, "PRAUC", "{:.4f}", f"higher is better: {_change(ranking)}"),
         (error, "ECCE", "{:.4f}", "the most that any range of scores is off, as a share of all visits"),
         (sigma, "ECCE in sigma", "{:.1f} σ", f"true scores show as much or more in {shares} of cases"),
+        (result.metrics["mce"], "MCE", "{:.1f} σ", f"the largest of {result.audits[0].result.n_segments:,} segments"),
     )
     for metric, name, how, remark in rows:
         table.add_row(name, how.format(metric.before), how.format(metric.after), Text(remark, style="dim"))
+    return table
+
+
+def _draw_audits(console: Console, result: DemoResult) -> None:
+    before, after = result.audits
+    found = f"before, {_significant_in_words(before)}; after, {_significant_in_words(after)}."
+    if result.rounds == 0:
+        found = f"before and after, {_significant_in_words(before)}."
+    console.print(f"The audit, without being told where to look, of {before.result.n_segments:,} segments: {found}")
+    if before.n_significant or after.n_significant:
+        console.print(_story_table(result))
+
+
+def _significant_in_words(findings: Findings) -> str:
+    if findings.n_significant == 0:
+        return "none is significantly wrong"
+    verb = "is" if findings.n_significant == 1 else "are"
+    stories = in_plural(findings.n_stories, "story", "stories")
+    return f"{findings.n_significant:,} {verb} significantly wrong, in {stories}"
+
+
+def _story_table(result: DemoResult) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1), header_style="cyan")
+    table.add_column("", no_wrap=True, style="dim")
+    table.add_column("Found", overflow="fold")
+    for name in ("Visits", "Promised", "Observed", "σ"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for when, findings in zip(("before", "after"), result.audits, strict=True):
+        if when == "after" and result.rounds == 0:
+            break
+        stories = [finding for finding in findings.shown if finding.is_significant]
+        for i, story in enumerate(stories):
+            rates = (percent(story.mean_score), percent(story.observed_rate))
+            table.add_row("" if i else when, story.segment, f"{story.rows:,}", *rates, f"{story.ecce_sigma:.1f}")
     return table
 
 
@@ -179,7 +220,12 @@ def _draw_files(console: Console, result: DemoResult, files: dict[str, str]) -> 
     again = shlex.quote(files["model.trueup"].removesuffix("model.trueup") + "again.csv")
     console.print("Try next:")
     program = _program()
-    for line in (f"{program} inspect {model}", f"{program} apply {scored} --model {model} -o {again}"):
+    lines = (
+        f"{program} inspect {model}",
+        f"{program} audit {scored} --label label --score score --drop true_probability",
+        f"{program} apply {scored} --model {model} -o {again}",
+    )
+    for line in lines:
         console.print(f"  {line}", style="bold", soft_wrap=True)
 
 

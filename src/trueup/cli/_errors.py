@@ -28,6 +28,7 @@ class ExitCode(enum.IntEnum):
     USAGE = 2
     DATA = 3
     MODEL = 4
+    LIMIT = 5
     STOPPED = 130
 
 
@@ -37,6 +38,7 @@ EXIT_CODE_MEANINGS = {
     ExitCode.USAGE: "wrong usage",
     ExitCode.DATA: "the data can't be used, or a file can't be read or written",
     ExitCode.MODEL: "the model file can't be used",
+    ExitCode.LIMIT: "the audit failed the limit that was asked for",
     ExitCode.STOPPED: "stopped by Ctrl-C",
 }
 

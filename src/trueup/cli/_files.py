@@ -49,7 +49,7 @@ _ENDINGS = {
 }
 
 
-def format_of(path: str, chosen: Format | None, option: str) -> Format:
+def format_of(path: str, chosen: Format | None, option: str | None) -> Format:
     """The format that was asked for, or that the file's ending says; CSV in a pipe."""
     if chosen is not None:
         return chosen
@@ -59,7 +59,8 @@ def format_of(path: str, chosen: Format | None, option: str) -> Format:
         if path.lower().endswith(ending):
             return format_
     known = ", ".join(_ENDINGS)
-    raise FileError(f"{path!r} has none of the known endings ({known}). Rename it, or name its format with {option}.")
+    advice = "Rename it." if option is None else f"Rename it, or name its format with {option}."
+    raise FileError(f"{path!r} has none of the known endings ({known}). {advice}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._errors import one_line
@@ -14,7 +16,17 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-__all__ = ["bytes_in_words", "facts", "percent", "print_json", "screen", "shown"]
+__all__ = [
+    "bytes_in_words",
+    "discard_stdout",
+    "facts",
+    "percent",
+    "print_json",
+    "reader_may_leave",
+    "screen",
+    "shown",
+    "working_on",
+]
 
 MAX_WIDTH = 100
 
@@ -68,6 +80,36 @@ def bytes_in_words(size: int) -> str:
         if size >= amount:
             return f"{size / amount:.1f} {unit}"
     return f"{size} bytes"
+
+
+@contextlib.contextmanager
+def working_on(what: str, quiet: bool) -> Iterator[None]:
+    """Show on a terminal what takes its time."""
+    if quiet:
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextlib.contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Print to a reader who may have seen enough, as `head` has, and go on: the exit code has its own say."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_stdout()
+
+
+def discard_stdout() -> None:
+    """Send the rest nowhere; Python would complain of a reader who has left when it flushes at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _finite(value: Any) -> Any:

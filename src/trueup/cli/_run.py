@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from trueup.cli._errors import ExitCode, StoppedLate, error_line, exit_code_of, one_line
+from trueup.cli._printing import discard_stdout
 from trueup.errors import TrueupWarning
 
 __all__ = ["RunState", "run"]
@@ -38,8 +39,7 @@ def run(arguments: Sequence[str]) -> int:
         try:
             return _run(arguments, state)
         except BrokenPipeError:
-            # The reader has seen enough, as `head` does. Python would complain again when it flushes at exit.
-            _discard_stdout()
+            discard_stdout()  # the reader has seen enough, as `head` does
             return ExitCode.FINE
         except StoppedLate:
             print("Stopped.", file=sys.stderr)
@@ -64,7 +64,7 @@ def _run(arguments: Sequence[str], state: RunState) -> int:
 
     command = typer.main.get_command(app)
     try:
-        work: Callable[[], None] | int | None = command.main(
+        work: Callable[[], int | None] | int | None = command.main(
             args=list(arguments), prog_name="trueup", standalone_mode=False, obj=state
         )
     except typer.Abort:
@@ -77,8 +77,7 @@ def _run(arguments: Sequence[str], state: RunState) -> int:
     if work == ExitCode.STOPPED:
         raise KeyboardInterrupt
     if callable(work):
-        work()
-        work = None
+        work = work()
     sys.stdout.flush()
     return work or ExitCode.FINE
 
@@ -104,10 +103,3 @@ def _never_fail_to_print() -> None:
     """Let a terminal that has no letter for σ show a question mark."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-
-
-def _discard_stdout() -> None:
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

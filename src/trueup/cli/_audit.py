@@ -1,0 +1,260 @@
+"""`trueup audit`: where the scores of a table are wrong, and whether that is more than noise."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from trueup.cli._columns import Roles, assign_roles, check_column
+from trueup.cli._errors import ExitCode, after_writing
+from trueup.cli._files import (
+    STANDARD_STREAM,
+    Format,
+    TableSource,
+    check_output,
+    format_of,
+    is_same_file,
+    write_table,
+)
+from trueup.cli._findings import Findings, findings_of, verdict
+from trueup.cli._printing import print_json, reader_may_leave, working_on
+from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
+
+if TYPE_CHECKING:
+    from trueup.auditing import AuditResult
+    from trueup.segments import Segment
+
+__all__ = ["AuditRequest", "audit", "values_needed"]
+
+# Of columns that are named with --by: the most values that are told apart, the most of a column of numbers, and into
+# how many ranges numbers with more are cut.
+MOST_VALUES = 100
+MOST_NUMBERS = 20
+RANGES = 5
+_DEPTH = 3
+_VALUES = 3
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """The options of `trueup audit`."""
+
+    table: str
+    label: str
+    score: str
+    weight: str | None
+    input_format: Format | None
+    features: tuple[str, ...]
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    by: tuple[str, ...]
+    where: tuple[str, ...]
+    discover: bool
+    max_depth: int | None
+    max_values: int | None
+    top: int
+    output: str | None
+    as_json: bool
+    quiet: bool
+    fail_above: float | None
+    fail_on_significant: bool
+    options: dict[str, Any]  # more parameters of trueup.audit
+
+
+def audit(request: AuditRequest) -> int | None:
+    """Audit the scores of a table, say what came out, and whether that is within the limits."""
+    output_format = _check_output(request)
+    source = TableSource.of(request.table, request.input_format)
+    table = source.read()
+    roles = assign_roles(
+        table,
+        source.name,
+        label=request.label,
+        score=request.score,
+        weight=request.weight,
+        features=request.by or request.features,
+        categorical=request.categorical,
+        drop=request.drop,
+        features_option="--by" if request.by else "--features",
+    )
+    table = source.with_category_text(table, roles.categorical)
+    import_module("trueup.auditing")  # loading it is not part of the audit's time
+    started = time.perf_counter()
+    result = _audited(request, roles, table, source.name)
+    with working_on("comparing the segments", request.quiet):
+        if request.where:  # the user asked for each of them
+            findings = findings_of(result, max(request.top, 1 + len(request.where)), fold=False)
+        else:
+            findings = findings_of(result, request.top)
+    seconds = time.perf_counter() - started
+    if request.output is not None and request.output != STANDARD_STREAM:
+        _write(result, request.output, output_format)
+    with after_writing():
+        with reader_may_leave():
+            if request.output == STANDARD_STREAM:
+                _write(result, request.output, output_format)
+            else:
+                _print(request, findings, seconds)
+        return _judge(request, result)
+
+
+def _check_output(request: AuditRequest) -> Format:
+    """The format of the table to write, if there is one, and its place is fine."""
+    if request.output is None:
+        return Format.CSV
+    output_format = format_of(request.output, None, None)
+    if request.output != STANDARD_STREAM:
+        check_output(request.output)
+        if request.table != STANDARD_STREAM and is_same_file(request.table, request.output):
+            raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file for the segments.")
+    return output_format
+
+
+def _audited(request: AuditRequest, roles: Roles, table: Any, where: str) -> AuditResult:
+    from trueup.auditing import audit as audit_scores
+    from trueup.table import read_scores
+
+    scores = read_scores(table.column(request.score), table.num_rows, name=f"Column {request.score!r}")
+    weights = None if roles.weight is None else table.column(roles.weight)
+    X, chosen = _segments_to_test(request, roles, table, where)
+    try:
+        return audit_scores(table.column(roles.label), scores, X, sample_weight=weights, **chosen, **request.options)
+    except LabelError as error:
+        raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
+    except WeightError as error:
+        raise WeightError(f"The weights, column {roles.weight!r}: {error}") from error
+
+
+def _segments_to_test(request: AuditRequest, roles: Roles, table: Any, where: str) -> tuple[Any, dict[str, Any]]:
+    """The table, and the parameters of `trueup.audit` that say which segments of it are meant."""
+    if request.where:
+        X = table.drop_columns([roles.label])
+        return X, {"groups": _conditions(request, roles, X, where)}
+    if not roles.features:
+        if request.discover:
+            raise ParameterError(f"--discover: {where} has no columns left that segments could be made of.")
+        return None, {}
+    X, categorical = table.select(roles.features), list(roles.categorical)
+    depth, values = _DEPTH, _VALUES
+    if request.by:
+        categorical += [name for name in _dates(X) if name not in categorical]
+        depth, values = min(_DEPTH, len(roles.features)), values_needed(X, categorical)
+    return X, {
+        "discover": "tree" if request.discover else None,
+        "categorical_features": categorical or "from_dtype",
+        "max_depth": depth if request.max_depth is None else request.max_depth,
+        "max_values": values if request.max_values is None else request.max_values,
+    }
+
+
+def _conditions(request: AuditRequest, roles: Roles, X: Any, where: str) -> list[Segment]:
+    """The segments that --where describes; those of too few rows are told of."""
+    from trueup.segments import parse_segment
+
+    segments = [parse_segment(text) for text in request.where]
+    for segment in segments:
+        for name in segment.columns:
+            if name == roles.label:
+                raise ParameterError(
+                    f"--where: {str(segment)!r} is about the labels, column {name!r}. A segment is made of what is "
+                    "known when the score is given."
+                )
+            check_column(name, X.column_names, "--where", where)
+        n, least = int(segment.mask(X).sum()), request.options["min_rows"]
+        if n < least:
+            met = "no row meets it" if n == 0 else f"{n:,} rows meet it, fewer than --min-rows {least}"
+            warnings.warn(f"--where: {str(segment)!r} is not tested: {met}.", DataWarning, stacklevel=2)
+    return segments
+
+
+def values_needed(table: Any, categorical: Sequence[str]) -> int:
+    """How many values tell all categories and all numbers of few values apart, up to a limit."""
+    import pyarrow as pa
+
+    needed = 2
+    for name in table.column_names:
+        column = table.column(name)
+        try:
+            n = len(column.unique())
+        except pa.ArrowNotImplementedError:  # lists, say; the audit will name what it can't use
+            continue
+        if name in categorical or not _holds_numbers(column.type):
+            needed = max(needed, n)
+            if n > MOST_VALUES:
+                warnings.warn(
+                    f"--by: column {name!r} has {n:,} values. The {MOST_VALUES - 1} most frequent are tested one by "
+                    "one, the others as one.",
+                    DataWarning,
+                    stacklevel=2,
+                )
+        else:
+            needed = max(needed, n if n <= MOST_NUMBERS else RANGES)
+    return min(needed, MOST_VALUES)
+
+
+def _holds_numbers(arrow_type: Any) -> bool:
+    import pyarrow as pa
+
+    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(check(arrow_type) for check in checks)
+
+
+def _dates(table: Any) -> list[str]:
+    import pyarrow as pa
+
+    return [field.name for field in table.schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
+
+
+def _write(result: AuditResult, path: str, format_: Format) -> None:
+    """Write all segments; what is not a number is missing, which every format can say."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = result.segments
+    for i, field in enumerate(table.schema):
+        column = table.column(i)
+        if pa.types.is_floating(field.type):
+            table = table.set_column(i, field, pc.if_else(pc.is_nan(column), pa.NULL, column))
+        elif pa.types.is_null(field.type):
+            table = table.set_column(i, field.name, column.cast(pa.string()))
+    write_table(table, path, format_)
+
+
+def _print(request: AuditRequest, findings: Findings, seconds: float) -> None:
+    if request.as_json:
+        about = {
+            "table": request.table,
+            "label": request.label,
+            "score": request.score,
+            "seconds": seconds,
+            "verdict": verdict(findings),
+            "n_significant": findings.n_significant,
+            "n_stories": findings.n_stories,
+        }
+        print_json(about | findings.result.to_dict())
+    elif not request.quiet:
+        from trueup.cli._audit_screen import print_audit
+
+        print_audit(request, findings, seconds)
+
+
+def _judge(request: AuditRequest, result: AuditResult) -> int | None:
+    """The exit code, and on stderr why it is not 0."""
+    reasons = []
+    if result.n_segments == 0:
+        if request.fail_above is not None or request.fail_on_significant:
+            reasons.append("no segment could be tested, so the limit can't be checked")
+    else:
+        if request.fail_above is not None and result.mce > request.fail_above:
+            reasons.append(f"the MCE is {result.mce:.2f} σ, above the {request.fail_above:g} σ of --fail-above")
+        if request.fail_on_significant and result.significant:
+            reasons.append(f"a segment is significantly wrong at level {100 * result.level:g} %")
+    if not reasons:
+        return None
+    print(f"failed: {'; '.join(reasons)}.", file=sys.stderr)
+    return ExitCode.LIMIT

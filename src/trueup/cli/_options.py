@@ -1,0 +1,40 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, TypeAlias
+
+import typer
+
+from trueup.cli._errors import EXIT_CODE_MEANINGS
+from trueup.cli._files import Format
+
+__all__ = ["EXIT_CODES", "INPUT_FILES", "AsJson", "InputFormat", "Jobs", "Work", "refuse_both"]
+
+# What a command returns: its work, which may return an exit code.
+Work: TypeAlias = Callable[[], int | None]
+
+EXIT_CODES = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS.items()) + "."
+INPUT_FILES = ".parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."
+
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Jobs: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--jobs", help="Threads to use; by default all cores that the process may use."),
+]
+InputFormat: TypeAlias = Annotated[
+    Format | None,
+    typer.Option(help="The table's format, if its ending doesn't tell; stdin is CSV by default."),
+]
+
+
+def refuse_both(**options: object) -> None:
+    """Refuse options of which one at most makes sense, if more are given; names are as in Python."""
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+    if len(given) > 1:
+        raise typer.BadParameter(f"use {' or '.join(given)}, not {_all(given)}", param_hint=given[-1])
+
+
+def _all(given: list[str]) -> str:
+    return "both" if len(given) == 2 else "all of them"
