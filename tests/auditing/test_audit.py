@@ -33,7 +33,9 @@ COLUMNS = [
     "evidence",
     "p_value",
     "adjusted_p_value",
+    "significant",
     "minimum_detectable",
+    "is_story",
     "explained_by",
 ]
 
@@ -197,6 +199,9 @@ def test_a_planted_error_is_significant_and_a_true_score_is_not() -> None:
     result = trueup.audit(y, p, X)
     assert result.significant
     assert result.mce_p_value == 1 / 201
+    rows = result.segments.to_pylist()
+    assert result.n_significant == sum(row["significant"] for row in rows) > 1
+    assert result.n_stories == sum(row["significant"] and row["is_story"] for row in rows) == 1
     y, p, X = true_scores(5)
     assert not trueup.audit(y, p, X).significant
 
@@ -214,6 +219,13 @@ def test_features_and_categories_can_be_named() -> None:
     assert rows_of(result).keys() == {"all rows", "device = phone", "device = desktop"}
     named = trueup.audit(y, p, X, features=["age"], categorical_features=["age"], max_values=4)
     assert sum("age = " in words for words in rows_of(named)) == 3
+
+
+def test_a_column_can_have_a_number_of_values_of_its_own() -> None:
+    y, p, X = true_scores(0, n=2_000)
+    result = trueup.audit(y, p, X, features=["site", "age"], max_values={"site": 6}, max_depth=1)
+    assert sum("site = " in words for words in rows_of(result)) == 6
+    assert sum("age" in words for words in rows_of(result)) == 3
 
 
 def test_groups_are_audited_instead_of_the_grid() -> None:

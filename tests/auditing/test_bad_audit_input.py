@@ -44,7 +44,8 @@ X = {"a": ["u", "v"] * 20}
         ({"max_depth": -1}, ParameterError, "max_depth must be a whole number from 0"),
         ({"max_values": 1}, ParameterError, "max_values must be a whole number from 2 to 255, got 1"),
         ({"max_values": 256}, ParameterError, "max_values"),
-        ({"max_values": 255, "max_depth": 4}, ParameterError, "cells of a combination"),
+        ({"max_values": {"a": 1}}, ParameterError, "max_values of 'a' must be a whole number from 2"),
+        ({"max_values": {"b": 5}}, ColumnError, "max_values: X has no column 'b'"),
         ({"min_rows": 0}, ParameterError, "min_rows must be a whole number of at least 1"),
         ({"min_variance": -1}, ParameterError, "min_variance"),
         ({"max_segments": 0}, ParameterError, "max_segments"),
@@ -86,6 +87,13 @@ def test_more_combinations_than_memory_holds_are_refused_before_any_work() -> No
     wide = {f"x{i}": [0, 1] * 20 for i in range(600)}
     with pytest.raises(ParameterError, match="combinations of at most 3"):
         trueup.audit(Y, P, wide)
+
+
+def test_more_cells_than_are_counted_are_refused() -> None:
+    wide = {name: [f"{i}" for i in range(255)] for name in "abcd"}
+    y = [0, 1] * 127 + [0]
+    with pytest.raises(ParameterError, match="4,228,250,625 cells of one combination, and more than 16,777,216"):
+        trueup.audit(y, [0.5] * 255, wide, max_values=255, max_depth=4)
 
 
 def test_what_takes_long_is_said_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:

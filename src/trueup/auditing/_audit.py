@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -54,7 +54,7 @@ def audit(
     categorical_features: str | Iterable[str | int] = "from_dtype",
     sample_weight: Any = None,
     max_depth: int = 3,
-    max_values: int = 3,
+    max_values: int | Mapping[str, int] = 3,
     min_rows: int = 10,
     min_variance: float = MIN_VARIANCE,
     max_segments: int | None = None,
@@ -90,9 +90,9 @@ def audit(
         Weights of at least 0.
     max_depth : int, default=3
         The most features that a segment of the grid combines.
-    max_values : int, default=3
-        Into how many values a feature is cut, missing not counted: the most frequent categories and the rest
-        of them, or quantiles.
+    max_values : int or dict of str to int, default=3
+        Into how many values a feature is cut, or each of some, missing not counted: the most frequent
+        categories and the rest of them, or quantiles.
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0

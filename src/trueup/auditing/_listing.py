@@ -105,7 +105,9 @@ class Listing:
             "evidence": sums.evidence,
             "p_value": np.array([brownian_range_survival(sigmas) for sigmas in sums.sigmas.tolist()]),
             "adjusted_p_value": self.adjusted[order],
+            "significant": self.is_significant[order],
             "minimum_detectable": detectable / sums.weight,
+            "is_story": np.isin(order, self.stories.told),
             "explained_by": [None if place is None else str(self.segment(place)) for place in explaining],
         }
 

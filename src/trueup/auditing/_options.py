@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ class AuditOptions:
     features: Sequence[str] | None
     categorical_features: str | Iterable[str | int]
     max_depth: int
-    max_values: int
+    max_values: int | Mapping[str, int]
     min_rows: int
     min_variance: float
     max_segments: int | None

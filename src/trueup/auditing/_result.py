@@ -92,6 +92,21 @@ class AuditResult:
     _listing: Listing = field(repr=False)
     _library: Any = field(repr=False)
 
+    @property
+    def n_significant(self) -> int:
+        """How many segments are significantly wrong."""
+        return int(self._listing.is_significant.sum())
+
+    @property
+    def n_stories(self) -> int:
+        """How many of the significant segments tell a story of their own."""
+        return int(self._listing.is_significant[list(self._listing.stories.told)].sum())
+
+    @property
+    def n_repeating(self) -> int:
+        """How many of the significant segments repeat a story."""
+        return int(self._listing.is_significant[list(self._listing.stories.explained_by)].sum())
+
     @cached_property
     def segments(self) -> Any:
         """The segments, a row each, in the library of the table that was audited.

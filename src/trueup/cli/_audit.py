@@ -140,15 +140,17 @@ def _segments_to_test(request: AuditRequest, roles: Roles, table: Any, where: st
             raise ParameterError(f"--discover: {where} has no columns left that segments could be made of.")
         return None, {}
     X, categorical = table.select(roles.features), list(roles.categorical)
-    depth, values = _DEPTH, _VALUES
+    depth = _DEPTH
+    values: int | dict[str, int] = request.max_values or _VALUES
     if request.by:
         categorical += [name for name in _dates(X) if name not in categorical]
-        depth, values = min(_DEPTH, len(roles.features)), values_needed(X, categorical)
+        depth = min(_DEPTH, len(roles.features))
+        values = request.max_values or values_needed(X, categorical)
     return X, {
         "discover": "tree" if request.discover else None,
         "categorical_features": categorical or "from_dtype",
         "max_depth": depth if request.max_depth is None else request.max_depth,
-        "max_values": values if request.max_values is None else request.max_values,
+        "max_values": values,
     }
 
 
@@ -172,29 +174,29 @@ def _conditions(request: AuditRequest, roles: Roles, X: Any, where: str) -> list
     return segments
 
 
-def values_needed(table: Any, categorical: Sequence[str]) -> int:
-    """How many values tell all categories and all numbers of few values apart, up to a limit."""
+def values_needed(table: Any, categorical: Sequence[str]) -> dict[str, int]:
+    """How many values tell all categories of a column apart, or all its numbers if they are few, up to a limit."""
     import pyarrow as pa
 
-    needed = 2
+    needed: dict[str, int] = {}
     for name in table.column_names:
         column = table.column(name)
         try:
             n = len(column.unique())
         except pa.ArrowNotImplementedError:  # lists, say; the audit will name what it can't use
             continue
-        if name in categorical or not _holds_numbers(column.type):
-            needed = max(needed, n)
-            if n > MOST_VALUES:
-                warnings.warn(
-                    f"--by: column {name!r} has {n:,} values. The {MOST_VALUES - 1} most frequent are tested one by "
-                    "one, the others as one.",
-                    DataWarning,
-                    stacklevel=2,
-                )
-        else:
-            needed = max(needed, n if n <= MOST_NUMBERS else RANGES)
-    return min(needed, MOST_VALUES)
+        if _holds_numbers(column.type) and name not in categorical and n > MOST_NUMBERS:
+            needed[name] = RANGES
+            continue
+        needed[name] = min(max(n, 2), MOST_VALUES)
+        if n > MOST_VALUES:
+            warnings.warn(
+                f"--by: column {name!r} has {n:,} values. The {MOST_VALUES - 1} most frequent are tested one by "
+                "one, the others as one.",
+                DataWarning,
+                stacklevel=2,
+            )
+    return needed
 
 
 def _holds_numbers(arrow_type: Any) -> bool:

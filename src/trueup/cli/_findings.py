@@ -74,23 +74,21 @@ class Findings:
 
 def findings_of(result: AuditResult, top: int, *, fold: bool = True) -> Findings:
     """What to say of an audit, with at most `top` segments; folded, those that repeat others are not among them."""
-    listing = result._listing
-    is_significant = listing.is_significant
-    told, repeating = set(listing.stories.told), set(listing.stories.explained_by)
     names = [name for name in Finding.__dataclass_fields__ if name != "is_significant"]
+    rows = result.to_dict(None)["segments"] if not fold else result.to_dict(top)["segments"]
     shown = []
-    for place, row in zip(listing.order[:top].tolist(), result.to_dict(top)["segments"], strict=True):
-        significant = bool(is_significant[place])
-        if not fold or (place not in repeating and (place in told or not significant)):
-            shown.append(Finding(**{name: row[name] for name in names}, is_significant=significant))
+    for row in rows:
+        is_new = row["explained_by"] is None and (row["is_story"] or not row["significant"])
+        if not fold or is_new:
+            shown.append(Finding(**{name: row[name] for name in names}, is_significant=row["significant"]))
     if not fold:
         shown.sort(key=lambda finding: -finding.evidence)
     return Findings(
         result=result,
-        n_significant=int(is_significant.sum()),
-        n_stories=int(is_significant[sorted(told)].sum()),
-        n_repeating=int(is_significant[sorted(repeating)].sum()),
-        shown=tuple(shown),
+        n_significant=result.n_significant,
+        n_stories=result.n_stories,
+        n_repeating=result.n_repeating,
+        shown=tuple(shown[:top]),
         folded=fold,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
 
@@ -41,7 +41,7 @@ def multicalibration_error(
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
     max_depth: int = 3,
-    max_values: int = 3,
+    max_values: int | Mapping[str, int] = 3,
     min_rows: int = 10,
     min_variance: float = MIN_VARIANCE,
     max_segments: int | None = None,
@@ -70,8 +70,8 @@ def multicalibration_error(
         Columns that are categorical besides those of strings, categoricals and booleans.
     max_depth : int, default=3
         The most features that a segment combines.
-    max_values : int, default=3
-        Into how many values a feature is cut, missing not counted.
+    max_values : int or dict of str to int, default=3
+        Into how many values a feature is cut, or each of some, missing not counted.
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
@@ -92,7 +92,8 @@ def multicalibration_error(
     The maximum of ``ecce_sigma`` over all conjunctions of at most `max_depth` features, all rows among them. A
     categorical feature keeps its most frequent values and pools the others, a numerical one is cut at quantiles,
     missing is a value of its own. The definition is that of the MCGrad paper, except that no segment is left out
-    for coming late, and that none counts whose variance is so small that sigmas mean nothing.
+    for coming late, that none counts whose variance is so small that sigmas mean nothing, and that numbers of
+    which most are one value are cut around it instead of left whole.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ def enumerate_segments(
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
     max_depth: int = 3,
-    max_values: int = 3,
+    max_values: int | Mapping[str, int] = 3,
     min_rows: int = 10,
 ) -> Iterator[Segment]:
     """Yield the segments of a table that an audit searches: all rows, then one feature, then two, and so on.
@@ -39,9 +39,9 @@ def enumerate_segments(
         Columns that are categorical besides those of strings, categoricals and booleans.
     max_depth : int, default=3
         The most features that a segment combines.
-    max_values : int, default=3
-        Into how many values a feature is cut, missing not counted: the most frequent categories and the rest of
-        them, or quantiles. A column with one value only is left out.
+    max_values : int or dict of str to int, default=3
+        Into how many values a feature is cut, or each of some, missing not counted: the most frequent
+        categories and the rest of them, or quantiles. A column with one value only is left out.
     min_rows : int, default=10
         The fewest rows of a segment.
 

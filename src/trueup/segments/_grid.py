@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,17 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
-from trueup.errors import ParameterError
+from trueup.errors import ColumnError, ParameterError
 from trueup.features import learn_columns
 from trueup.segments._conditions import Segment
 from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
 from trueup.segments._rows import ScoredRows
-from trueup.table import CalibrationTable
+from trueup.table import CalibrationTable, listed
 
 __all__ = ["MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of"]
 
 MAX_COMBINATIONS = 20_000_000
 MAX_CELLS = 2**24  # of one combination
+DEFAULT_VALUES = 3
 _MAX_DEPTH = 16
 
 IntArray: TypeAlias = npt.NDArray[np.int32]
@@ -142,22 +143,43 @@ def cross_columns(
     *,
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
-    max_values: int = 3,
+    max_values: int | Mapping[str, int] = DEFAULT_VALUES,
     max_depth: int = 3,
     rows: npt.NDArray[np.bool_] | None = None,
     splits_lumps: bool = True,
 ) -> list[Partition]:
-    """The partitions of a table's features, those with one part only left out."""
-    _check_whole("max_values", max_values, 2, MAX_PARTS - 1)
-    _check_whole("max_depth", max_depth, 0, _MAX_DEPTH)
-    if (max_values + 1) ** max(1, max_depth) > MAX_CELLS:
+    """The partitions of a table's features, those with one part only left out.
+
+    `max_values` is a number for all columns, or by name, with the default for the others; `rows` are those that
+    count.
+    """
+    _check_whole("max_depth", max_depth, 0, 16)
+    partitions = []
+    for column, feature in learn_columns(table, features, categorical_features=categorical_features, rows=rows):
+        values = _values_of(feature.name, max_values, table)
+        partition = cut_column(column, feature, values, splits_lumps=splits_lumps)
+        if partition is not None:
+            partitions.append(partition)
+    largest = sorted((len(partition.parts) for partition in partitions), reverse=True)[:max_depth]
+    if math.prod(largest) > MAX_CELLS:
         raise ParameterError(
-            f"max_values={max_values} and max_depth={max_depth} make more than {MAX_CELLS:,} cells of a "
-            "combination. Lower one of them."
+            f"max_values={max_values} and max_depth={max_depth} make {math.prod(largest):,} cells of one "
+            f"combination, and more than {MAX_CELLS:,} are not counted. Lower one of them."
         )
-    learned = learn_columns(table, features, categorical_features=categorical_features, rows=rows)
-    cut = (cut_column(column, feature, max_values, splits_lumps=splits_lumps) for column, feature in learned)
-    return [partition for partition in cut if partition is not None]
+    return partitions
+
+
+def _values_of(name: str, max_values: int | Mapping[str, int], table: CalibrationTable) -> int:
+    """Into how many values a column is cut."""
+    if not isinstance(max_values, Mapping):
+        _check_whole("max_values", max_values, 2, MAX_PARTS - 1)
+        return max_values
+    absent = [column for column in max_values if column not in table]
+    if absent:
+        raise ColumnError(f"max_values: X has no column {listed(absent)}. Its columns are {listed(table.names, 12)}.")
+    value = max_values.get(name, DEFAULT_VALUES)
+    _check_whole(f"max_values of {name!r}", value, 2, MAX_PARTS - 1)
+    return value
 
 
 def _check_whole(name: str, value: Any, least: int, most: int) -> None:
