@@ -320,8 +320,9 @@ DrawnMaxima Cells::drawn(const Combinations& combinations, const ChosenCells& ch
     check(combinations);
     if (chosen.offsets[0] != 0 || static_cast<std::size_t>(chosen.offsets[combinations.n]) != chosen.n)
         throw std::invalid_argument("the offsets of the chosen cells don't fit them");
-    for (std::size_t c = 0; c < combinations.n; ++c) {
+    for (std::size_t c = 0; c < combinations.n; ++c)  // all of them, before any is read from
         if (chosen.offsets[c + 1] < chosen.offsets[c]) throw std::invalid_argument("offsets must not decrease");
+    for (std::size_t c = 0; c < combinations.n; ++c) {
         const std::size_t cells = n_cells(combinations, c);
         for (std::int64_t i = chosen.offsets[c]; i < chosen.offsets[c + 1]; ++i) {
             const bool known = chosen.cell[i] >= 0 && static_cast<std::size_t>(chosen.cell[i]) < cells;

@@ -12,6 +12,8 @@ using namespace nb::literals;
 
 namespace {
 
+constexpr std::size_t kMaxSlots = std::size_t{1} << 20;
+
 // Cells, and the arrays that they read.
 struct HeldCells {
     Rows<std::uint8_t> codes;
@@ -70,6 +72,7 @@ void bind_cells(nb::module_& m) {
                 require(draws.shape(0) == n && residual_if_zero.shape(0) == n && residual_if_one.shape(0) == n,
                         "draws or residuals differ in length");
                 require(chosen_offsets.shape(0) == offsets.shape(0), "there must be an offset a combination");
+                require(n_slots <= kMaxSlots, "too many slots");
                 require(variance.shape(0) == n_chosen && unit.shape(0) == n_chosen && slot.shape(0) == n_chosen,
                         "the arrays of chosen cells differ in length");
                 const ChosenCells chosen{chosen_offsets.data(), cell.data(), variance.data(),

@@ -268,9 +268,11 @@ def _as_dict(condition: Condition) -> dict[str, Any]:
 
 
 def _is_bound(value: Any) -> bool:
+    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+        return False
     try:
-        return not isinstance(value, str) and not math.isnan(value)
-    except (TypeError, OverflowError):  # no number at all, or an integer beyond all floats
+        return not math.isnan(value)
+    except OverflowError:  # an integer beyond all floats
         return False
 
 

@@ -168,7 +168,7 @@ def _around(feature: Feature, present: FloatArray, value: float) -> Cut:
 def between(values: FloatArray, cut: float) -> float:
     """The shortest number that parts the values as the cut does: those up to it from those above."""
     below, above = values[values <= cut], values[values > cut]
-    low = float(below.max()) if len(below) else cut
+    low = float(below.max()) if len(below) else float(cut)
     high = float(above.min()) if len(above) else math.inf
     for digits in range(1, 17):
         # Rounded up, for the bound must not fall below the values that it includes.
