@@ -115,9 +115,7 @@ def test_a_single_mask_needs_a_name(groups: Any) -> None:
 def test_an_error_of_the_metric_names_the_group() -> None:
     with pytest.raises(LabelError, match=r"Group 'a', its 4 rows counted from 0: y_true: no row .* has label 0"):
         maximum_over_groups(roc_auc, LABELS, SCORES, groups=MASKS, min_rows=1)
-    with pytest.raises(
-        ScoreError, match="Group 'group 1', its 4 rows counted from 0: y_prob: 1 of 4"
-    ):
+    with pytest.raises(ScoreError, match="Group 'group 1', its 4 rows counted from 0: y_prob: 1 of 4"):
         maximum_over_groups(ecce, LABELS, [0.5] * 7 + [1.5], groups=np.array([MASKS["a"], MASKS["b"]]).T, min_rows=1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -37,12 +38,15 @@ def test_sums_and_ranges_agree_with_a_mask_a_segment(case: Case, min_rows: int, 
         assert range_[i] == path.max() - path.min()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=cases(SIZES), seed=st.integers(0, 2**32))
 def test_drawn_labels_agree_with_a_mask_a_segment(case: Case, seed: int) -> None:
-    rng = np.random.default_rng(seed)
+    assert_draws_agree(case, np.random.default_rng(seed), n_threads=1)
+
+
+def assert_draws_agree(case: Case, rng: np.random.Generator, n_threads: int) -> None:
     given_draws = draws_of(case, rng)
-    sigmas, rest, slots = case.cells.drawn(**given_draws)
+    sigmas, rest, slots = case.cells.drawn(**given_draws, n_threads=n_threads)
     expected = case.segments(1)
     most_sigmas, most_rest = np.zeros((2, DRAWS))
     by_slot = np.zeros_like(slots)
@@ -74,7 +78,7 @@ def draws_of(case: Case, rng: np.random.Generator) -> dict[str, Any]:
         "members": case.members,
         "chosen_offsets": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         "cell": np.array([segment.cell for segment in chosen], dtype=np.int32),
-        "variance": rng.uniform(0.1, 9, len(chosen)),
+        "variance": rng.uniform(0.1, 9, len(chosen)) * rng.choice([1, 1e6]),  # evidence below sigmas, or all but equal
         "unit": rng.uniform(0.5, 2, len(chosen)),
         "slot": slot.astype(np.int32),
         "n_slots": len(chosen) + 1,
@@ -102,30 +106,41 @@ def test_the_number_of_threads_does_not_change_a_bit(case: Case, seed: int, n_th
         np.testing.assert_array_equal(one, other)
 
 
-def many_combinations(n_rows: int, rng: np.random.Generator) -> Case:
-    """More combinations than are walked together, and prefixes that begin anew in each group of them."""
-    n_values = [3, 4, 2, 5, 3, 4, 2, 3, 3, 3]
-    combos = [[a, b, c] for a in range(10) for b in range(a + 1, 10) for c in range(b + 1, 10)]
+def many_combinations(n_alone: int, rng: np.random.Generator) -> Case:
+    """The triples of ten partitions, after a few that stand alone.
+
+    64 combinations are walked together. With 2 or 3 before the triples, the next 64 begin with one whose first two
+    partitions are those of the one before.
+    """
+    triples = [list(triple) for triple in itertools.combinations(range(10), 3)]
     return Case(
-        codes=np.array([rng.integers(0, size, n_rows) for size in n_values], dtype=np.uint8),
-        n_values=np.array(n_values, dtype=np.uint32),
+        codes=rng.integers(0, 3, (10, 600)).astype(np.uint8),
+        n_values=np.full(10, 3, dtype=np.uint32),
         skips_zero=np.zeros(10, dtype=np.uint8),
-        score_ids=np.sort(rng.integers(0, n_rows, n_rows)).astype(np.uint32),
-        combinations=combos,
+        score_ids=np.sort(rng.integers(0, 600, 600)).astype(np.uint32),
+        combinations=[[place] for place in range(n_alone)] + triples,
     )
 
 
-def test_a_hundred_combinations_on_four_threads_agree_with_masks() -> None:
+@pytest.mark.parametrize("n_alone", [0, 1, 2, 3])
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_sums_of_a_hundred_combinations_agree_with_masks(n_alone: int, n_threads: int) -> None:
     rng = np.random.default_rng(0)
-    case = many_combinations(600, rng)
-    assert len(case.combinations) == 120
+    case = many_combinations(n_alone, rng)
     lanes = rng.normal(size=(600, LANES))
-    combination, cell, _, sums, range_ = case.cells.sums(case.offsets, case.members, lanes, 5, 4)
+    combination, cell, _, sums, range_ = case.cells.sums(case.offsets, case.members, lanes, 5, n_threads)
     expected = case.segments(5)
+    assert len(expected) > 3_000
     assert list(zip(combination.tolist(), cell.tolist(), strict=True)) == [segment[:2] for segment in expected]
     paths = [case.path(lanes, segment.inside) for segment in expected]
     np.testing.assert_array_equal(sums, [path[-1] for path in paths])
     np.testing.assert_array_equal(range_, [path[:, 0].max() - path[:, 0].min() for path in paths])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_draws_of_a_hundred_combinations_agree_with_masks(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    assert_draws_agree(many_combinations(2, rng), rng, n_threads=4)
 
 
 def test_a_tie_counts_only_at_its_end() -> None:

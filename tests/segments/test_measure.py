@@ -55,7 +55,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(ROWS, st.booleans(), st.integers(0, 9))
 def test_every_segment_has_the_metrics_of_its_rows(rows: list[Rows], weighted: bool, seed: int) -> None:
     y, p, weights = (np.array(column) for column in zip(*rows, strict=True))

@@ -212,7 +212,7 @@ SIGNS = ["=", "==", "!=", "<>", "<", "<=", ">", ">=", "≤", "≥", "≠", "!", 
 NUMBERS = ["5", "-1.5", "1e999", "1_0", "inf", "nan", "٣", "0x1", "+", "-"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.one_of(st.text(), st.lists(st.sampled_from(TOKENS + SIGNS + NUMBERS), max_size=9).map(" ".join)))
 @example('x = "\x00"')
 @example("x = '\\'")
@@ -269,7 +269,7 @@ def table_and_conditions(draw: st.DrawFn) -> tuple[dict[str, list[Any]], Segment
     return columns, Segment(tuple(draw(st.permutations(conditions))))
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(table_and_conditions())
 def test_the_words_of_a_segment_mean_its_rows(drawn: tuple[dict[str, list[Any]], Segment]) -> None:
     X, segment = drawn

@@ -182,7 +182,7 @@ def assert_words_and_rows_agree(values: list[Any], partition: Partition, max_val
     assert len(np.unique(partition.codes)) >= 2
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(COLUMNS, st.integers(2, 6), st.booleans())
 @example([-1e308, 1e308, 0.0, 5e-324], 3, True)
 @example([-math.inf, -math.inf, math.inf, math.inf, 0.0, 1.0, 2.0], 2, True)
@@ -258,7 +258,7 @@ def test_a_cut_below_or_above_all_values_parts_them_too() -> None:
     assert between(values, np.float64(5.0)) == 2
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=12), st.floats(allow_nan=False), st.data())
 @example([1.7e308, 1.75e308], 1.72e308, None)
 def test_a_bound_parts_the_values_as_the_cut_does(numbers: list[float], cut: float, data: Any) -> None:
