@@ -125,6 +125,8 @@ def test_every_metric_is_listed() -> None:
         "expected_calibration_error",
         "log_loss",
         "maximum_over_groups",
+        "multicalibration_error",
+        "multicalibration_scorer",
         "regression_ecce",
         "regression_ecce_pvalue",
         "regression_ecce_sigma",

@@ -13,8 +13,9 @@ import trueup.metrics
 from trueup.errors import DataError, LabelError, ScoreError, TableError, WeightError
 from trueup.metrics import brier_score
 
+NOT_ALONE = ("maximum_over_groups", "multicalibration_scorer")
 OF_PROBABILITIES = [
-    name for name in trueup.metrics.__all__ if name != "maximum_over_groups" and not name.startswith("regression")
+    name for name in trueup.metrics.__all__ if name not in NOT_ALONE and not name.startswith("regression")
 ]
 OF_OUTCOMES = [name for name in trueup.metrics.__all__ if name.startswith("regression")]
 

@@ -171,6 +171,11 @@ def multicalibration_scorer(**options: Any) -> Callable[..., float]:
 
     def score(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the multicalibration error of an estimator's probabilities."""
+        if len(estimator.classes_) != 2:
+            raise ParameterError(
+                f"The multicalibration error is of two classes, and {type(estimator).__name__} has "
+                f"{len(estimator.classes_)}. Score one class against the others."
+            )
         labels = np.asarray(y) == estimator.classes_[1]
         probabilities = estimator.predict_proba(X)[:, 1]
         return -multicalibration_error(labels, probabilities, X=X, sample_weight=sample_weight, **options)
