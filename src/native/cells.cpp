@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kChunkRows = 512;                    // a chunk of rows stays in the first cache
 constexpr std::size_t kStateBytes = std::size_t{1} << 18;  // the sums of a group of combinations in the second
-constexpr std::size_t kGroup = 64;
+constexpr std::size_t kLeastGroup = 4, kMostGroup = 64;    // combinations that share a chunk of rows
 constexpr std::size_t kMaxCells = std::size_t{1} << 24;
 
 // Sums of one cell, and the least and greatest values that they had at the end of a score.
@@ -161,13 +161,17 @@ void Cells::check(const Combinations& combinations) const {
 // group.
 class CellPass {
  public:
-    CellPass(const Cells& grid, const Combinations& combinations) : grid_(grid), combinations_(combinations) {
+    CellPass(const Cells& grid, const Combinations& combinations, int n_threads)
+        : grid_(grid), combinations_(combinations) {
+        // A few groups a thread, so that none waits long for the others.
+        const auto threads = static_cast<std::size_t>(std::max(1, n_threads));
+        const std::size_t most = std::clamp(combinations.n / (4 * threads), kLeastGroup, kMostGroup);
         std::size_t bytes = 0;
         starts_.push_back(0);
         for (std::size_t c = 0; c < combinations.n; ++c) {
             const std::size_t size = grid.n_cells(combinations, c) * sizeof(SumCell);
             const std::size_t in_group = c - starts_.back();
-            if (in_group > 0 && (bytes + size > kStateBytes || in_group == kGroup)) {
+            if (in_group > 0 && (bytes + size > kStateBytes || in_group == most)) {
                 starts_.push_back(c);
                 bytes = 0;
             }
@@ -269,7 +273,7 @@ class CellPass {
 
 CellSums Cells::sums(const Combinations& combinations, const double* lanes, std::size_t min_rows, int n_threads) const {
     check(combinations);
-    const CellPass pass(*this, combinations);
+    const CellPass pass(*this, combinations, n_threads);
     std::vector<CellSums> found(pass.n_groups());
     for_each_block(pass.n_groups(), n_threads, [&] {
         return [&, state = CellPass::State<SumCell>(), rows = std::vector<std::int32_t>()](std::size_t group) mutable {
@@ -332,7 +336,7 @@ DrawnMaxima Cells::drawn(const Combinations& combinations, const ChosenCells& ch
                 throw std::invalid_argument("variances and units must be above 0");
         }
     }
-    const CellPass pass(*this, combinations);
+    const CellPass pass(*this, combinations, n_threads);
     std::vector<DrawnMaxima> found(pass.n_groups());
     for_each_block(pass.n_groups(), n_threads, [&] {
         return [&, state = CellPass::State<DrawCell>(),

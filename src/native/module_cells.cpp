@@ -1,6 +1,7 @@
 // The Python face of the sums of cells.
 #include <nanobind/stl/tuple.h>
 
+#include <limits>
 #include <tuple>
 
 #include "arrays.hpp"
@@ -31,6 +32,21 @@ Combinations combinations_of(const Vector<std::int32_t>& offsets, const Vector<s
 void bind_cells(nb::module_& m) {
     m.attr("SUM_LANES") = kSumLanes;
     m.attr("DRAW_LANES") = kDrawLanes;
+    m.def(
+        "neighbours",
+        [](Vector<double> values, double cut) {
+            double below = -std::numeric_limits<double>::infinity(), above = -below;
+            {
+                nb::gil_scoped_release released;
+                for (std::size_t i = 0; i < values.shape(0); ++i) {
+                    const double value = values.data()[i];
+                    below = value <= cut && value > below ? value : below;
+                    above = value > cut && value < above ? value : above;
+                }
+            }
+            return std::make_tuple(below, above);
+        },
+        "values"_a, "cut"_a);
     m.def("evidence_of", &evidence_of, "range"_a, "variance"_a, "unit"_a);
     nb::class_<HeldCells>(m, "Cells")
         .def(

@@ -37,6 +37,15 @@ def sigmoid(logits: Floats, n_threads: int = 1) -> Floats: ...
 def logistic_sums(
     logits: Floats, labels: Floats, weights: Floats | None, theta: float, limit: float, n_threads: int = 1
 ) -> tuple[float, float, float]: ...
+def affine_sums(
+    logits: Floats,
+    labels: Floats,
+    weights: Floats | None,
+    theta: float,
+    intercept: float,
+    limit: float,
+    n_threads: int = 1,
+) -> tuple[float, float, float, float, float, float]: ...
 def log_loss_sum(logits: Floats, labels: Floats, weights: Floats | None, n_threads: int = 1) -> float: ...
 
 SUM_LANES: int
@@ -46,6 +55,7 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Singles = npt.NDArray[np.float32]
 
+def neighbours(values: Floats, cut: float) -> tuple[float, float]: ...
 def evidence_of(range: float, variance: float, unit: float) -> float: ...
 
 class Cells:

@@ -202,7 +202,9 @@ def _partitions(
         "categorical_features": options.categorical_features,
         "rows": given.rows,
     }
-    crossed = cross_columns(given.table, max_values=options.max_values, max_depth=options.max_depth, **chosen)
+    crossed = cross_columns(
+        given.table, max_values=options.max_values, max_depth=options.max_depth, n_threads=n_threads, **chosen
+    )
     if options.discover is None:
         return crossed, []
     found = discover_segments(

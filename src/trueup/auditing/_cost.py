@@ -13,7 +13,7 @@ from trueup.segments import SegmentGrid
 __all__ = ["n_passes", "tell_cost", "warn_of_nothing"]
 
 # Measured: a visit of a row in a combination, for the labels or for a block of draws, takes about this long.
-_SECONDS_A_VISIT = 3e-9
+_SECONDS_A_VISIT = 4e-9
 _SECONDS_TO_TELL = 60.0
 _MOST_SEGMENTS = 50_000_000
 _ADVICE = "Name fewer features, lower max_depth, or take the first segments only with max_segments."
@@ -35,8 +35,8 @@ def tell_cost(n: int, grid: SegmentGrid, options: AuditOptions, n_threads: int) 
     if seconds > _SECONDS_TO_TELL:
         warnings.warn(
             f"{grid.n_combinations:,} combinations of {grid.n_crossed:,} features on {n:,} rows, searched "
-            f"{1 + options.null_samples:,} times: this audit takes about {seconds / 60:.0f} minutes on {n_threads} "
-            f"threads. It leaves nothing out. {_ADVICE}",
+            f"{1 + options.null_samples:,} times: this audit takes about {seconds:,.0f} s on {n_threads} threads. It "
+            f"leaves nothing out. {_ADVICE}",
             CostWarning,
             stacklevel=callers_level(),
         )

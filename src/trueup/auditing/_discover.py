@@ -29,7 +29,7 @@ _PARAMETERS = {
     "num_leaves": 12,
     "max_depth": 5,
     "min_sum_hessian_in_leaf": 2.0,
-    "min_gain_to_split": 0.0,
+    "min_gain_to_split": 0.01,  # at 0, LightGBM may choose a split that leaves one side empty, and stops
     "lambda_l2": 1.0,
     "max_cat_threshold": 8,  # sets that a person can read
     "cat_smooth": 50.0,

@@ -2,6 +2,13 @@
 
 from trueup.features._codes import FeatureCodes
 from trueup.features._encode import FeatureEncoder
-from trueup.features._learn import learn_columns, learn_features
+from trueup.features._learn import chosen_columns, learn_column, learn_columns, learn_features
 
-__all__ = ["FeatureCodes", "FeatureEncoder", "learn_columns", "learn_features"]
+__all__ = [
+    "FeatureCodes",
+    "FeatureEncoder",
+    "chosen_columns",
+    "learn_column",
+    "learn_columns",
+    "learn_features",
+]

@@ -15,7 +15,7 @@ from trueup.errors import ColumnError, ParameterError, TableError
 from trueup.model import Feature, FeatureSpec, OpaqueValue, ValueKind
 from trueup.table import CalibrationTable, Column, listed
 
-__all__ = ["learn_columns", "learn_features"]
+__all__ = ["chosen_columns", "learn_column", "learn_columns", "learn_features"]
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+>")
 _MAX_BITS = 1024  # what a float can hold; Python refuses to write very long integers as text
@@ -76,13 +76,22 @@ def learn_columns(
 
     The parameters are those of `learn_features`; columns come without the rows that don't count.
     """
-    chosen = table.names if features is None else _chosen(features, table)
-    named = _named_categorical(categorical_features, table)
-    for name in chosen:
+    for name, named in chosen_columns(table, features, categorical_features):
         column = table.column(name)
         if rows is not None:
             column = column.of_rows(rows)
-        yield column, _learn_feature(column, name in named)
+        yield column, learn_column(column, named)
+
+
+def chosen_columns(
+    table: CalibrationTable,
+    features: Sequence[str] | None = None,
+    categorical_features: str | Iterable[str | int] = "from_dtype",
+) -> list[tuple[str, bool]]:
+    """The names of the features, and whether each was named as categorical."""
+    chosen = table.names if features is None else _chosen(features, table)
+    named = _named_categorical(categorical_features, table)
+    return [(name, name in named) for name in chosen]
 
 
 def _chosen(features: Sequence[str], table: CalibrationTable) -> list[str]:
@@ -129,7 +138,8 @@ def _check_there(names: Iterable[str], table: CalibrationTable, parameter: str) 
         raise ColumnError(f"{parameter}: X has no column {listed(absent)}. {hint}Its columns are {columns}.")
 
 
-def _learn_feature(column: Column, named_categorical: bool) -> Feature:
+def learn_column(column: Column, named_categorical: bool) -> Feature:
+    """What a column holds, and its categories if it is categorical."""
     if not named_categorical and not column.has_categorical_type:
         if column.kind is ValueKind.NUMBER:
             return Feature(column.name, ValueKind.NUMBER)

@@ -127,6 +127,7 @@ def multicalibration_error(
             max_values=max_values,
             max_depth=max_depth,
             rows=counted,
+            n_threads=thread_count(n_jobs),
         )
     weights = None if sample_weight is None else observed.weights[kept]
     rows = sort_rows(observed.labels[kept], observed.scores[kept], weights)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,11 +15,11 @@ import numpy.typing as npt
 
 from trueup import _native
 from trueup.errors import ColumnError, ParameterError
-from trueup.features import learn_columns
+from trueup.features import chosen_columns, learn_column
 from trueup.segments._conditions import Segment
 from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
 from trueup.segments._rows import ScoredRows
-from trueup.table import CalibrationTable, listed
+from trueup.table import CalibrationTable, Column, listed
 
 __all__ = ["MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of"]
 
@@ -147,6 +149,7 @@ def cross_columns(
     max_depth: int = 3,
     rows: npt.NDArray[np.bool_] | None = None,
     splits_lumps: bool = True,
+    n_threads: int = 1,
 ) -> list[Partition]:
     """The partitions of a table's features, those with one part only left out.
 
@@ -154,12 +157,24 @@ def cross_columns(
     count.
     """
     _check_whole("max_depth", max_depth, 0, 16)
-    partitions = []
-    for column, feature in learn_columns(table, features, categorical_features=categorical_features, rows=rows):
+
+    def cut(column: Column, named: bool) -> Partition | None:
+        """What is done to a column; most of it outside of Python, so that threads help."""
+        feature = learn_column(column, named)
         values = _values_of(feature.name, max_values, table)
-        partition = cut_column(column, feature, values, splits_lumps=splits_lumps)
-        if partition is not None:
-            partitions.append(partition)
+        return cut_column(column, feature, values, splits_lumps=splits_lumps)
+
+    chosen = chosen_columns(table, features, categorical_features)
+    waiting: deque[Future[Partition | None]] = deque()
+    found: list[Partition | None] = []
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="trueup") as pool:
+        for name, named in chosen:
+            column = table.column(name)  # by one thread: not every library lets two read at once
+            waiting.append(pool.submit(cut, column if rows is None else column.of_rows(rows), named))
+            if len(waiting) > n_threads:  # no more columns in memory than are being cut
+                found.append(waiting.popleft().result())
+        found += [future.result() for future in waiting]
+    partitions = [partition for partition in found if partition is not None]
     largest = sorted((len(partition.parts) for partition in partitions), reverse=True)[:max_depth]
     if math.prod(largest) > MAX_CELLS:
         raise ParameterError(

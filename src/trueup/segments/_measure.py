@@ -107,7 +107,7 @@ def measure_segments(
     weight_lanes = None if rows.weights is None else rows.weight_lanes()
     parts: list[SegmentSums] = []
     n_left_out = n_found = 0
-    for first, last in batches(rows.n, grid.n_combinations):
+    for first, last in batches(rows.n, grid.n_combinations, shorter=max_segments is not None):
         offsets, members = grid.combinations_of(first, last)
         combination, cell, count, sums, range_ = cells.sums(offsets, members, lanes, min_rows, n_threads)
         if weight_lanes is None:
@@ -154,9 +154,9 @@ def _keys(combination: npt.NDArray[Any], cell: IntArray) -> npt.NDArray[np.int64
     return (combination.astype(np.int64) << 32) | cell
 
 
-def batches(n_rows: int, n_combinations: int) -> Iterator[tuple[int, int]]:
-    """Ranges of combinations that take a fraction of a second each."""
-    size = max(16, _VISITS_A_BATCH // max(1, n_rows))
+def batches(n_rows: int, n_combinations: int, *, shorter: bool = False) -> Iterator[tuple[int, int]]:
+    """Ranges of combinations that take a fraction of a second each; half as long where few may be needed."""
+    size = max(16, _VISITS_A_BATCH // max(1, n_rows) // (2 if shorter else 1))
     first = 0
     while first < n_combinations:
         last = min(n_combinations, first + size)
