@@ -57,9 +57,9 @@ def main() -> None:
         model.fit(features.iloc[train], y[train], scores=scores[train])
         rows.append((name, model.calibrate(features.iloc[test], scores[test]), model.n_rounds_))
 
-    papers_way = {"validation": 5, "max_rounds": 10, "rescale": "train"}
-    fitted("trueup, the paper's way", MCGrad(min_sum_hessian_in_leaf=20.0, **papers_way))
-    fitted("trueup, no rescaling", MCGrad(**{**papers_way, "rescale": None}))
+    papers_way = {"validation": 5, "max_rounds": 10}
+    fitted("trueup, the paper's way", MCGrad.paper(min_sum_hessian_in_leaf=20.0, **papers_way))
+    fitted("trueup, no rescaling", MCGrad.paper(**papers_way, rescale=None))
     fitted("trueup, defaults", MCGrad())
     if has_peer():
         rows.append(peer(features, y, scores, train, test))

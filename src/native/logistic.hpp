@@ -31,6 +31,15 @@ struct LogisticSums {
 LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n,
                            double theta, double limit, int n_threads);
 
+// The same loss of theta * clip(logits, -limit, limit) + intercept, and its derivatives in both.
+struct AffineSums {
+    double loss = 0.0;
+    double gradient[2] = {0.0, 0.0};      // in theta, in the intercept
+    double hessian[3] = {0.0, 0.0, 0.0};  // theta twice, theta and intercept, intercept twice
+};
+AffineSums affine_sums(const double* logits, const double* labels, const double* weights, std::size_t n, double theta,
+                       double intercept, double limit, int n_threads);
+
 // The same loss at theta = 1 without a limit, and nothing else: a third of the work.
 double log_loss_sum(const double* logits, const double* labels, const double* weights, std::size_t n, int n_threads);
 

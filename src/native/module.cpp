@@ -167,6 +167,20 @@ NB_MODULE(_native, m) {
         },
         "logits"_a, "labels"_a, "weights"_a.none(), "theta"_a, "limit"_a, "n_threads"_a = 1);
     m.def(
+        "affine_sums",
+        [](Vector<double> logits, Vector<double> labels, std::optional<Vector<double>> weights, double theta,
+           double intercept, double limit, int n_threads) {
+            const std::size_t n = logits.shape(0);
+            require(labels.shape(0) == n, "labels differ in length");
+            const double* w = weights_or_null(weights, n);
+            nb::gil_scoped_release released;
+            const auto sums =
+                trueup::affine_sums(logits.data(), labels.data(), w, n, theta, intercept, limit, n_threads);
+            return std::make_tuple(sums.loss, sums.gradient[0], sums.gradient[1], sums.hessian[0], sums.hessian[1],
+                                   sums.hessian[2]);
+        },
+        "logits"_a, "labels"_a, "weights"_a.none(), "theta"_a, "intercept"_a, "limit"_a, "n_threads"_a = 1);
+    m.def(
         "log_loss_sum",
         [](Vector<double> logits, Vector<double> labels, std::optional<Vector<double>> weights, int n_threads) {
             const std::size_t n = logits.shape(0);

@@ -49,6 +49,35 @@ LogisticSums logistic_sums(const double* logits, const double* labels, const dou
     return total;
 }
 
+AffineSums affine_sums(const double* logits, const double* labels, const double* weights, std::size_t n, double theta,
+                       double intercept, double limit, int n_threads) {
+    const auto sums = sums_by_block<AffineSums>(n, n_threads, [=](std::size_t begin, std::size_t end) {
+        AffineSums sum;
+        for (std::size_t i = begin; i < end; ++i) {
+            const double z = std::fmin(std::fmax(logits[i], -limit), limit);
+            const double m = theta * z + intercept;
+            const double e = std::exp(-std::fabs(m));
+            const double p = m >= 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
+            const double w = weights ? weights[i] : 1.0;
+            const double residual = w * (p - labels[i]), curvature = w * p * (1.0 - p);
+            sum.loss += w * (std::fmax(m, 0.0) + std::log1p(e) - labels[i] * m);
+            sum.gradient[0] += residual * z;
+            sum.gradient[1] += residual;
+            sum.hessian[0] += curvature * z * z;
+            sum.hessian[1] += curvature * z;
+            sum.hessian[2] += curvature;
+        }
+        return sum;
+    });
+    AffineSums total;
+    for (const auto& sum : sums) {
+        total.loss += sum.loss;
+        for (int k = 0; k < 2; ++k) total.gradient[k] += sum.gradient[k];
+        for (int k = 0; k < 3; ++k) total.hessian[k] += sum.hessian[k];
+    }
+    return total;
+}
+
 double log_loss_sum(const double* logits, const double* labels, const double* weights, std::size_t n, int n_threads) {
     const auto sums = sums_by_block<double>(n, n_threads, [=](std::size_t begin, std::size_t end) {
         double sum = 0.0;

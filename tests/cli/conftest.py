@@ -112,7 +112,8 @@ class Shared:
 def quick() -> list[str]:
     """Options for small trees that grow on few rows, in one thread, which is the faster on a busy machine."""
     options = ["--max-rounds=2", "--validation=0.3", "--min-sum-hessian=1", "--jobs=1"]
-    return [*options, "--lightgbm-param=n_estimators=15", "--lightgbm-param=min_child_samples=20"]
+    small = ("n_estimators=15", "min_child_samples=20", "learning_rate=0.03")  # two rounds, of few trees
+    return [*options, *(f"--lightgbm-param={setting}" for setting in small)]
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ def test_the_model_is_the_one_that_python_fits(run, quick, shared, tmp_path):
         max_rounds=2,
         validation=0.3,
         min_sum_hessian_in_leaf=1,
-        lightgbm_params={"n_estimators": 15, "min_child_samples": 20},
+        lightgbm_params={"n_estimators": 15, "min_child_samples": 20, "learning_rate": 0.03},
         n_jobs=1,
     ).fit(X, shared.scored["y"])
     np.testing.assert_array_equal(trueup.load(tmp_path / "m.trueup").calibrate(X), estimator.calibrate(X), strict=True)

@@ -15,7 +15,8 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from trueup import MCGrad
-from trueup.training import PAPER_DEFAULTS, fit_theta
+from trueup.model import Trees
+from trueup.training import PAPER_DEFAULTS, Rescaling, fit_rescaling, fit_theta
 from trueup.training._booster_text import trees_and_gains
 
 N_ROWS = 6000
@@ -74,6 +75,9 @@ def make(shape: str) -> Shape:
 SHAPES = ["numbers, some missing", "categories and weights", "categories of high cardinality"]
 
 
+Round = tuple[lgb.Booster, Rescaling]
+
+
 class Plain:
     """MCGrad, slowly."""
 
@@ -84,13 +88,14 @@ class Plain:
             "deterministic": True, "force_col_wise": True,
         }  # fmt: skip
 
-    def predict(self, rounds: list[tuple[lgb.Booster, float]], rows: np.ndarray) -> np.ndarray:
+    def predict(self, rounds: list[Round], rows: np.ndarray) -> np.ndarray:
         F = logit(self.shape.scores[rows])
-        for booster, theta in rounds:
-            F = theta * (F + booster.predict(np.column_stack([self.shape.matrix[rows], F]), raw_score=True))
+        for booster, rescaling in rounds:
+            h = booster.predict(np.column_stack([self.shape.matrix[rows], F]), raw_score=True)
+            F = rescaling.theta * (F + h + rescaling.shift)
         return F
 
-    def grow(self, rounds: list[tuple[lgb.Booster, float]], rows: np.ndarray) -> lgb.Booster:
+    def grow(self, rounds: list[Round], rows: np.ndarray) -> lgb.Booster:
         F = self.predict(rounds, rows)
         data = lgb.Dataset(
             np.column_stack([self.shape.matrix[rows], F]), self.shape.y[rows], weight=self.weights(rows),
@@ -101,41 +106,45 @@ class Plain:
     def weights(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.shape.weights is None else self.shape.weights[rows]
 
-    def theta(self, grown: list[tuple[list, lgb.Booster, np.ndarray]]) -> float:
-        F = np.concatenate([self.predict([*rounds, (booster, 1.0)], rows) for rounds, booster, rows in grown])
+    def rescaling(self, grown: list[tuple[list, lgb.Booster, np.ndarray]]) -> Rescaling:
+        F = np.concatenate([self.predict([*rounds, (booster, Rescaling())], rows) for rounds, booster, rows in grown])
         rows = np.concatenate([rows for _, _, rows in grown])
-        return fit_theta(F, self.shape.y[rows].astype(float), self.weights(rows))
+        labels, weights = self.shape.y[rows].astype(float), self.weights(rows)
+        if self.rescale == "honest":
+            return fit_rescaling(F, labels, weights)
+        return Rescaling(fit_theta(F, labels, weights))
 
-    def loss(self, rounds: list[tuple[lgb.Booster, float]], rows: np.ndarray) -> float:
+    def loss(self, rounds: list[Round], rows: np.ndarray) -> float:
         F, y = self.predict(rounds, rows), self.shape.y[rows]
         return float(np.average(np.logaddexp(0, F) - y * F, weights=self.weights(rows)))
 
-    def fit(self, splits: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[lgb.Booster, float]]:
-        folds: list[list[tuple[lgb.Booster, float]]] = [[] for _ in splits]
-        thetas: list[float] = []
+    def fit(self, splits: list[tuple[np.ndarray, np.ndarray]]) -> list[Round]:
+        folds: list[list[Round]] = [[] for _ in splits]
+        rescalings: list[Rescaling] = []
         best = np.mean([self.loss([], valid) for _, valid in splits])
         while True:
             grown = [self.grow(fold, train) for fold, (train, _) in zip(folds, splits, strict=True)]
             if self.rescale == "honest":
                 held = [(f, b, v) for f, b, (_, v) in zip(folds, grown, splits, strict=True)]
-                round_thetas = [self.theta(held)] * len(splits)
+                of_folds = [self.rescaling(held)] * len(splits)
             elif self.rescale == "train":
-                round_thetas = [self.theta([(f, b, t)]) for f, b, (t, _) in zip(folds, grown, splits, strict=True)]
+                of_folds = [self.rescaling([(f, b, t)]) for f, b, (t, _) in zip(folds, grown, splits, strict=True)]
             else:
-                round_thetas = [1.0] * len(splits)
-            for fold, booster, theta in zip(folds, grown, round_thetas, strict=True):
-                fold.append((booster, theta))
+                of_folds = [Rescaling()] * len(splits)
+            for fold, booster, rescaling in zip(folds, grown, of_folds, strict=True):
+                fold.append((booster, rescaling))
             loss = np.mean([self.loss(fold, valid) for fold, (_, valid) in zip(folds, splits, strict=True)])
             if loss >= best:
                 break
             best = loss
-            thetas.append(round_thetas[0])
-        final: list[tuple[lgb.Booster, float]] = []
+            rescalings.append(of_folds[0])
+        final: list[Round] = []
         everything = np.arange(N_ROWS)
-        for honest_theta in thetas:
+        for chosen in rescalings:
             booster = self.grow(final, everything)
-            theta = {"honest": honest_theta, None: 1.0}.get(self.rescale)
-            final.append((booster, self.theta([(final, booster, everything)]) if theta is None else theta))
+            if self.rescale == "train":
+                chosen = self.rescaling([(final, booster, everything)])  # noqa: PLW2901
+            final.append((booster, chosen))
         return final
 
 
@@ -143,15 +152,18 @@ class Plain:
 @pytest.mark.parametrize("name", SHAPES)
 def test_rounds_trees_and_scores_are_those_of_the_plain_fit(name: str, rescale: str | None) -> None:
     shape = make(name)
-    model = MCGrad(validation=FOLDS, rescale=rescale, n_jobs=2, lightgbm_params={"n_estimators": N_TREES})
+    papers = PAPER_DEFAULTS | {"n_estimators": N_TREES}
+    model = MCGrad(validation=FOLDS, rescale=rescale, n_jobs=2, lightgbm_params=papers)
     model.fit(shape.X, shape.y, scores=shape.scores, sample_weight=shape.weights)
     plain = Plain(shape, rescale)
     expected = plain.fit(list(FOLDS.split(shape.X, shape.y)))
 
     assert model.n_rounds_ == len(expected) >= 3
-    for ours, (booster, theta) in zip(model.model_.rounds, expected, strict=True):
-        assert ours.theta == pytest.approx(theta, abs=1e-9)
+    for ours, (booster, rescaling) in zip(model.model_.rounds, expected, strict=True):
+        assert ours.theta == pytest.approx(rescaling.theta, abs=1e-7)
         theirs, _ = trees_and_gains(booster.model_to_string(), shape.matrix.shape[1] + 1)
+        if rescale == "honest":  # the shift is a tree of one leaf
+            theirs = Trees.concatenate([theirs, Trees.constant(rescaling.shift)])
         for field, array in theirs.arrays().items():
             # Leaves are sums over rows of logits, whose last bits NumPy and the C library round apart.
             np.testing.assert_allclose(ours.trees.arrays()[field], array, rtol=1e-9, atol=1e-12, err_msg=field)

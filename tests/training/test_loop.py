@@ -160,7 +160,9 @@ def test_honest_theta_comes_from_the_rows_that_did_not_grow() -> None:
     # theta = ln 2.
     split = [(np.array([0, 1, 2]), np.array([1, 2, 3]))]
     honest = fit_rounds(data(), ScriptedGrower([1.0]), plan(splits=split, rescale="honest", max_rounds=1), Notes())
-    assert honest.rounds[0].theta == pytest.approx(np.log(2))
+    # All logits are 1 after the trees, so that theta and shift can't be told apart: 1 is moved to ln 2.
+    assert honest.rounds[0].theta == 1
+    assert 1 + honest.rounds[0].trees.leaf_values[-1] == pytest.approx(np.log(2))
     # Fitted on all rows, three of four positive: ln 3.
     train = fit_rounds(data(), ScriptedGrower([1.0]), plan(rescale="train", max_rounds=1), Notes())
     assert train.rounds[0].theta == pytest.approx(np.log(3))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trueup.errors import ParameterError
-from trueup.training import PAPER_DEFAULTS, GrowthParameters, growth_parameters
+from trueup.training import DEFAULTS, PAPER_DEFAULTS, GrowthParameters, growth_parameters
 from trueup.training._lightgbm_private import parameter_aliases
 from trueup.training._parameters import _FIXED
 
@@ -23,13 +23,24 @@ def grow(user: dict[str, Any] | None = None, **changes: Any) -> GrowthParameters
     return growth_parameters(user, **{**options, **changes})
 
 
-def test_the_defaults_are_the_papers() -> None:
+def test_the_defaults_are_the_papers_but_for_those_that_are_ours() -> None:
     parameters = grow()
     assert parameters.n_trees == 94
     booster = {**parameters.booster, "n_estimators": parameters.n_trees}
-    assert {name: booster[name] for name in PAPER_DEFAULTS} == PAPER_DEFAULTS
+    assert {name: booster[name] for name in DEFAULTS} == DEFAULTS
+    assert {name for name in DEFAULTS if DEFAULTS[name] != PAPER_DEFAULTS[name]} == {
+        "learning_rate",
+        "min_gain_to_split",
+    }
     assert (PAPER_DEFAULTS["learning_rate"], PAPER_DEFAULTS["num_leaves"]) == (0.02873, 5)
     assert parameters.booster["min_sum_hessian_in_leaf"] == 20
+
+
+def test_many_categories_are_smoothed_unless_the_user_says_otherwise() -> None:
+    assert grow(most_categories=50).booster["cat_smooth"] == 10
+    assert grow(most_categories=51).booster["cat_smooth"] == 50
+    assert grow({"cat_smooth": 3.0}, most_categories=51).booster["cat_smooth"] == 3
+    assert grow(PAPER_DEFAULTS, most_categories=51).booster["cat_smooth"] == 10
 
 
 def test_an_alias_replaces_the_default_instead_of_standing_beside_it() -> None:

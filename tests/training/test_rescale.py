@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from trueup.training import fit_theta
-from trueup.training._rescale import LOGIT_LIMIT, THETA_MAX
+from trueup.training import fit_rescaling, fit_theta
+from trueup.training._rescale import LOGIT_LIMIT, THETA_MAX, THETA_MIN
 
 
 def test_overconfident_logits_are_halved() -> None:
@@ -59,3 +59,38 @@ def test_theta_agrees_with_scipys_minimiser(seed: int, n: int, spread: float, we
         low, high = max(0, theta - 0.01), theta + 0.01
         exact = minimize_scalar(slope_squared, bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x
         assert abs(theta - exact) < 1e-6
+
+
+def test_a_rescaling_moves_the_mean_and_the_spread() -> None:
+    # A quarter of the rows at logit 0 is positive, three quarters of those at ln 9: they should be -ln 3 and ln 3.
+    fitted = fit_rescaling(np.repeat([0.0, np.log(9)], 4), np.array([1.0, 0, 0, 0, 1, 1, 1, 0]))
+    assert abs(fitted.theta - 1) < 1e-9
+    assert abs(fitted.shift + np.log(3)) < 1e-9
+
+
+def test_rows_of_one_class_are_moved_no_further_than_the_limit() -> None:
+    fitted = fit_rescaling(np.zeros(10), np.ones(10))
+    assert fitted.theta == 1
+    assert fitted.shift == LOGIT_LIMIT
+
+
+def test_logits_that_point_the_wrong_way_are_all_but_switched_off() -> None:
+    fitted = fit_rescaling(np.array([-1.0, 1.0]), np.array([1.0, 0.0]))
+    assert fitted.theta == THETA_MIN
+    assert abs(fitted.shift) < 1e-6
+
+
+@given(st.integers(0, 2**32), st.integers(8, 400), st.floats(0.3, 6), st.floats(-3, 3), st.booleans())
+def test_a_rescaling_has_no_slope_left(seed: int, n: int, spread: float, centre: float, weighted: bool) -> None:
+    rng = np.random.default_rng(seed)
+    logits = spread * rng.normal(size=n) + centre
+    labels = (rng.random(n) < expit(0.8 * logits - 0.4)).astype(float)
+    weights = rng.random(n) + 0.01 if weighted else None
+    fitted = fit_rescaling(logits, labels, weights)
+    intercept = fitted.theta * fitted.shift
+    if not (THETA_MIN < fitted.theta < THETA_MAX and abs(intercept) < LOGIT_LIMIT):
+        return  # at a bound a slope may be left
+    z = np.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)
+    residuals = expit(fitted.theta * z + intercept) - labels
+    assert abs(np.average(residuals, weights=weights)) < 1e-8
+    assert abs(np.average(residuals * z, weights=weights)) < 1e-7

@@ -114,6 +114,7 @@ def fit_model(
         min_sum_hessian_in_leaf=float(options.min_sum_hessian_in_leaf),
         soft_labels=labels.soft,
         n_features=len(spec.features),
+        most_categories=max((len(feature.categories or ()) for feature in spec.features), default=0),
         monotone_score=options.monotone_score,
         seed=seeds[1],
     )

@@ -46,14 +46,14 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     patience : int
         How many rounds without a gain to go on before stopping.
     rescale : "honest", "train" or None
-        Where the factor of each round is fitted: on rows that did not grow its trees; on those that did, as
-        in the paper; or nowhere.
+        How each round is rescaled: by a factor and a shift fitted on rows that did not grow its trees; by a
+        factor fitted on those that did, as in the paper; or not at all.
     monotone_score : bool
         Whether a higher base score must give a higher probability to otherwise equal rows.
     min_sum_hessian_in_leaf : float
         How much evidence, the sum of w·p·(1−p), a leaf must hold.
     lightgbm_params : mapping, optional
-        Parameters for LightGBM over the paper's.
+        Parameters for LightGBM over our defaults.
     n_jobs : int, optional
         How many threads to use. All cores that the process may use by default. The model doesn't depend on
         it.
@@ -88,7 +88,9 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     -----
     With ``F_0 = logit(score)``, round t gives ``F_t = theta_t (F_(t-1) + h_t(x, F_(t-1)))``, where ``h_t`` is
     a small gradient boosting on the log loss that starts from ``F_(t-1)``. The algorithm is that of *MCGrad:
-    Multicalibration at Web Scale* (KDD 2026); fitting theta on rows that did not grow the trees is ours.
+    Multicalibration at Web Scale* (KDD 2026). Ours are: theta and a shift fitted on rows that did not grow the
+    trees, a larger learning rate, splits without a least gain, and smoother means of categories that are many.
+    `MCGrad.paper` gives the paper's algorithm.
 
     Examples
     --------
@@ -130,6 +132,32 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> MCGrad:
+        """Return an estimator that does exactly what the paper does.
+
+        Parameters
+        ----------
+        **parameters : object
+            Parameters of `MCGrad` to set besides.
+
+        Returns
+        -------
+        MCGrad
+            One with ``rescale="train"`` and the paper's parameters for LightGBM.
+
+        Examples
+        --------
+        >>> from trueup import MCGrad
+        >>> model = MCGrad.paper(max_rounds=10, validation=5)
+        >>> model.rescale, model.lightgbm_params["learning_rate"]
+        ('train', 0.02873)
+        """
+        from trueup.training import PAPER_DEFAULTS
+
+        over = parameters.pop("lightgbm_params", None) or {}
+        return cls(**{"rescale": "train", "lightgbm_params": {**PAPER_DEFAULTS, **over}, **parameters})
 
     def fit(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._printing import percent, shown
 
 if TYPE_CHECKING:
-    from trueup.model import CalibrationModel
+    from trueup.model import CalibrationModel, FittedRound
 
 __all__ = ["base_model_in_words", "describe_model", "losses", "most_used"]
 
@@ -23,7 +23,7 @@ def describe_model(model: CalibrationModel) -> dict[str, Any]:
     gains = summary.gains or (0.0,) * (len(model.features.features) + 1)
     return {
         "rounds": len(model.rounds),
-        "trees": sum(fitted.trees.n_trees for fitted in model.rounds),
+        "trees": sum(_n_grown(fitted) for fitted in model.rounds),
         "thetas": [fitted.theta for fitted in model.rounds],
         "rows": summary.n_rows,
         "positive_rate": summary.positive_rate,
@@ -82,3 +82,9 @@ def base_model_in_words(description: dict[str, Any]) -> str:
         return f"none was given: every row starts from the base rate, {percent(description['base_rate'], 2)}"
     column = description["score_column"]
     return "scores" if column is None else f"the scores in column {shown(column)!r}"
+
+
+def _n_grown(fitted: FittedRound) -> int:
+    """How many trees of a round have splits: the shift of its logits is one that has none."""
+    offsets = fitted.trees.node_offsets
+    return int((offsets[1:] > offsets[:-1]).sum())

@@ -76,6 +76,15 @@ class Trees:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod
+    def constant(cls, value: float) -> Trees:
+        """One tree without splits, which adds the same to every logit."""
+        arrays: dict[str, Any] = {name: np.empty(0, dtype) for name, dtype in ARRAY_TYPES.items()}
+        arrays["node_offsets"] = np.zeros(2, ARRAY_TYPES["node_offsets"])
+        arrays["category_offsets"] = np.zeros(1, ARRAY_TYPES["category_offsets"])
+        arrays["leaf_values"] = np.array([value], ARRAY_TYPES["leaf_values"])
+        return cls(**arrays)
+
+    @classmethod
     def concatenate(cls, parts: Sequence[Trees]) -> Trees:
         """The trees of all parts, in order."""
         thresholds = []

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.inference import apply_round, correction
-from trueup.model import FittedRound, RoundRecord
+from trueup.model import FittedRound, RoundRecord, Trees
 from trueup.training._data import TrainingData
 from trueup.training._lightgbm import GrownRound, PreparedRows, RoundGrower
-from trueup.training._rescale import fit_theta
+from trueup.training._rescale import Rescaling, fit_rescaling, fit_theta
 from trueup.training._splits import Split
 
 __all__ = ["FitOutcome", "FitPlan", "Listener", "fit_rounds"]
@@ -54,7 +54,7 @@ class FitPlan:
     max_rounds, patience : int
         When to stop.
     rescale : "honest", "train" or None
-        On which rows theta is fitted.
+        Theta and shift from rows that did not grow the trees, theta alone from those that did, or neither.
     n_threads : int
         How many threads there are.
     cancel : threading.Event
@@ -103,13 +103,13 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
     chosen = _choose_rounds(data, grower, plan, listener)
     if chosen.reusable is not None:
         kept = chosen.reusable[: chosen.n_rounds]
-        rounds = [FittedRound(grown.trees, theta) for grown, theta in zip(kept, chosen.thetas, strict=False)]
+        rounds = [_fitted(grown, rescaling) for grown, rescaling in zip(kept, chosen.rescalings, strict=False)]
         return FitOutcome(tuple(rounds), chosen.history, _total_gains(kept, data))
     listener.refit_started(chosen.n_rounds)
     part = _Part(data, grower, plan.refit_rows, plan.refit_rows)
     grown_all, rounds = [], []
-    for number, honest_theta in enumerate(chosen.thetas[: chosen.n_rounds], start=1):
-        grown, fitted = _next_round(part, plan, honest_theta if plan.rescale == "honest" else None)
+    for number, honest in enumerate(chosen.rescalings[: chosen.n_rounds], start=1):
+        grown, fitted = _next_round(part, plan, honest if plan.rescale == "honest" else None)
         grown_all.append(grown)
         rounds.append(fitted)
         listener.refit_round_finished(number, chosen.n_rounds)
@@ -119,7 +119,7 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
 @dataclass(frozen=True, eq=False)
 class _Choice:
     n_rounds: int
-    thetas: list[float]
+    rescalings: list[Rescaling]
     history: tuple[RoundRecord, ...]
     reusable: list[GrownRound] | None  # the trees, where the rows that grew them are those of the final fit
 
@@ -130,48 +130,57 @@ def _choose_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, liste
     reusable: list[GrownRound] | None = (
         [] if len(parts) == 1 and np.array_equal(parts[0].train, plan.refit_rows) else None
     )
-    history = [_record(0, parts, [1.0], 0.0, plan.n_threads)]
-    thetas: list[float] = []
+    history = [_record(0, parts, [Rescaling()], 0.0, plan.n_threads)]
+    rescalings: list[Rescaling] = []
     best = 0
     for number in range(1, plan.max_rounds + 1):
         started = time.perf_counter()
         grown = _side_by_side([part.grow for part in parts], plan)
-        round_thetas = _thetas(parts, plan)
-        for part, theta in zip(parts, round_thetas, strict=True):
-            part.finish(theta)
-        thetas.append(round_thetas[0])
+        of_parts = _rescalings(parts, plan)
+        for part, rescaling in zip(parts, of_parts, strict=True):
+            part.finish(rescaling)
+        rescalings.append(of_parts[0])
         if reusable is not None:
             reusable.append(grown[0])
-        history.append(_record(number, parts, round_thetas, time.perf_counter() - started, plan.n_threads))
+        history.append(_record(number, parts, of_parts, time.perf_counter() - started, plan.n_threads))
         listener.round_finished(history[-1])
         if history[-1].validation_loss < history[best].validation_loss:
             best = number
         elif number - best > plan.patience:
             break
-    return _Choice(best, thetas, tuple(history), reusable)
+    return _Choice(best, rescalings, tuple(history), reusable)
 
 
 def _fit_fixed(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: Listener) -> FitOutcome:
     """Exactly `max_rounds` rounds on all rows."""
     part = _Part(data, grower, plan.refit_rows, plan.refit_rows[:0])
-    history = [_record(0, [part], [1.0], 0.0, plan.n_threads)]
+    history = [_record(0, [part], [Rescaling()], 0.0, plan.n_threads)]
     grown_all, rounds = [], []
     for number in range(1, plan.max_rounds + 1):
         started = time.perf_counter()
         grown, fitted = _next_round(part, plan)
         grown_all.append(grown)
         rounds.append(fitted)
-        history.append(_record(number, [part], [fitted.theta], time.perf_counter() - started, plan.n_threads))
+        history.append(
+            _record(number, [part], [Rescaling(fitted.theta)], time.perf_counter() - started, plan.n_threads)
+        )
         listener.round_finished(history[-1])
     return FitOutcome(tuple(rounds), tuple(history), _total_gains(grown_all, data))
 
 
-def _next_round(part: _Part, plan: FitPlan, theta: float | None = None) -> tuple[GrownRound, FittedRound]:
-    """Grow a round on the final rows and rescale it: by the theta given, or by one fitted on those rows."""
+def _next_round(part: _Part, plan: FitPlan, rescaling: Rescaling | None = None) -> tuple[GrownRound, FittedRound]:
+    """Grow a round on the final rows and rescale it: as given, or by a theta fitted on those rows."""
     grown = part.grow(plan.n_threads)
-    theta = part.theta_on_train(plan.rescale, plan.n_threads) if theta is None else theta
-    part.finish(theta)
-    return grown, FittedRound(grown.trees, theta)
+    rescaling = part.rescaling_on_train(plan.rescale, plan.n_threads) if rescaling is None else rescaling
+    part.finish(rescaling)
+    return grown, _fitted(grown, rescaling)
+
+
+def _fitted(grown: GrownRound, rescaling: Rescaling) -> FittedRound:
+    """A round as the model holds it: the shift is a tree of one leaf, the last."""
+    if rescaling.shift == 0.0:
+        return FittedRound(grown.trees, rescaling.theta)
+    return FittedRound(Trees.concatenate([grown.trees, Trees.constant(rescaling.shift)]), rescaling.theta)
 
 
 class _Part:
@@ -190,32 +199,35 @@ class _Part:
         self.correction = correction(grown.trees, data.categorical, data.matrix, self.logits, n_threads)
         return grown
 
-    def finish(self, theta: float) -> None:
-        self.before, self.logits = self.logits, apply_round(self.logits, self.correction, theta)
+    def finish(self, rescaling: Rescaling) -> None:
+        if rescaling.shift != 0.0:
+            self.correction += rescaling.shift
+        self.before, self.logits = self.logits, apply_round(self.logits, self.correction, rescaling.theta)
 
     def unscaled(self, rows: Rows) -> Floats:
         """The logits of some rows after the trees and before the rescaling."""
         return apply_round(self.logits[rows], self.correction[rows], 1.0)
 
-    def theta_on_train(self, rescale: Rescale, n_threads: int) -> float:
+    def rescaling_on_train(self, rescale: Rescale, n_threads: int) -> Rescaling:
         if rescale is None:
-            return 1.0
+            return Rescaling()
         rows = self.train
-        return fit_theta(self.unscaled(rows), self.data.labels[rows], self.data.weights_of(rows), n_threads)
+        return Rescaling(fit_theta(self.unscaled(rows), self.data.labels[rows], self.data.weights_of(rows), n_threads))
 
 
-def _thetas(parts: Sequence[_Part], plan: FitPlan) -> list[float]:
-    """A theta a part: one for all, from the rows that did not grow the trees, or each from those that did."""
+def _rescalings(parts: Sequence[_Part], plan: FitPlan) -> list[Rescaling]:
+    """One for all parts, from the rows that did not grow the trees, or one each from those that did."""
     if plan.rescale != "honest":
-        return [part.theta_on_train(plan.rescale, plan.n_threads) for part in parts]
+        return [part.rescaling_on_train(plan.rescale, plan.n_threads) for part in parts]
     data = parts[0].data
     held_out = np.concatenate([part.valid for part in parts])
     logits = np.concatenate([part.unscaled(part.valid) for part in parts])
-    return [fit_theta(logits, data.labels[held_out], data.weights_of(held_out), plan.n_threads)] * len(parts)
+    fitted = fit_rescaling(logits, data.labels[held_out], data.weights_of(held_out), plan.n_threads)
+    return [fitted] * len(parts)
 
 
 def _record(
-    number: int, parts: Sequence[_Part], thetas: Sequence[float], seconds: float, n_threads: int
+    number: int, parts: Sequence[_Part], rescalings: Sequence[Rescaling], seconds: float, n_threads: int
 ) -> RoundRecord:
     train = [part.data.mean_loss(part.logits[part.train], part.train, n_threads) for part in parts]
     valid = [
@@ -227,7 +239,7 @@ def _record(
         number=number,
         train_loss=float(np.mean(train)),
         validation_loss=float(np.mean(valid)),
-        theta=float(np.mean(thetas)),
+        theta=float(np.mean([rescaling.theta for rescaling in rescalings])),
         logit_change=float(change),
         phi=float(phi),
         alpha_bound=float(bound),
