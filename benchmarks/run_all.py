@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PROGRAMS = ["scoring.py", "fit_memory.py", "segments.py", "honesty.py", "bank_marketing.py"]
+PROGRAMS = ["scoring.py", "fit_memory.py", "segments.py", "honesty.py", "bank_marketing.py", "quality.py"]
 
 
 def main() -> None:
