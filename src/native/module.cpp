@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "forest.hpp"
+#include "gradients.hpp"
 #include "logistic.hpp"
 #include "parallel.hpp"
 
@@ -20,7 +21,7 @@ void bind_cells(nanobind::module_& m);
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using trueup::Matrix, trueup::Result, trueup::Vector, trueup::require;
+using trueup::Matrix, trueup::Result, trueup::Vector, trueup::Written, trueup::require;
 
 namespace {
 
@@ -190,5 +191,20 @@ NB_MODULE(_native, m) {
             return trueup::log_loss_sum(logits.data(), labels.data(), w, n, n_threads);
         },
         "logits"_a, "labels"_a, "weights"_a.none(), "n_threads"_a = 1);
+    m.def(
+        "logistic_gradients",
+        [](Vector<double> scores, Vector<float> labels, std::optional<Vector<float>> weights, bool soft,
+           Written<float> gradients, Written<float> hessians, int n_threads) {
+            const std::size_t n = scores.shape(0);
+            require(labels.shape(0) == n, "labels differ in length");
+            require(!weights || weights->shape(0) == n, "weights differ in length");
+            require(gradients.shape(0) == n && hessians.shape(0) == n, "results differ in length");
+            const float* w = weights ? weights->data() : nullptr;
+            nb::gil_scoped_release released;
+            trueup::logistic_gradients(scores.data(), labels.data(), w, n, soft, gradients.data(), hessians.data(),
+                                       n_threads);
+        },
+        "scores"_a, "labels"_a.noconvert(), "weights"_a.none().noconvert(), "soft"_a, "gradients"_a.noconvert(),
+        "hessians"_a.noconvert(), "n_threads"_a = 1);
     trueup::bind_cells(m);
 }

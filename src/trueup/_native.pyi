@@ -47,6 +47,15 @@ def affine_sums(
     n_threads: int = 1,
 ) -> tuple[float, float, float, float, float, float]: ...
 def log_loss_sum(logits: Floats, labels: Floats, weights: Floats | None, n_threads: int = 1) -> float: ...
+def logistic_gradients(
+    scores: Floats,
+    labels: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float32] | None,
+    soft: bool,
+    gradients: npt.NDArray[np.float32],
+    hessians: npt.NDArray[np.float32],
+    n_threads: int = 1,
+) -> None: ...
 
 SUM_LANES: int
 DRAW_LANES: int
