@@ -6,7 +6,9 @@ prediction.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -16,12 +18,21 @@ from sklearn.model_selection import StratifiedKFold
 
 from trueup import MCGrad
 from trueup.model import Trees
-from trueup.training import PAPER_DEFAULTS, Rescaling, fit_rescaling, fit_theta
+from trueup.training import (
+    PAPER_DEFAULTS,
+    LightGBMGrower,
+    Rescaling,
+    TrainingData,
+    fit_rescaling,
+    fit_theta,
+    growth_parameters,
+)
 from trueup.training._booster_text import trees_and_gains
 
 N_ROWS = 6000
 N_TREES = 15  # fewer than the paper's, so that several rounds are kept
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=7)
+PUBLIC_WAY_WARNS = pytest.mark.filterwarnings("ignore:Cannot add features", "ignore:Resetting categorical features")
 
 
 def logit(p: np.ndarray) -> np.ndarray:
@@ -172,15 +183,64 @@ def test_rounds_trees_and_scores_are_those_of_the_plain_fit(name: str, rescale: 
     np.testing.assert_allclose(model.calibrate(shape.X, shape.scores), scores, rtol=0, atol=1e-9)
 
 
-def test_adding_the_logit_to_ready_bins_grows_the_trees_of_a_new_dataset(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@PUBLIC_WAY_WARNS
+def test_adding_the_logit_in_the_public_way_grows_the_same_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = make("categories of high cardinality")
-    fast = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
-    monkeypatch.setattr("trueup.training._lightgbm.ADDS_COLUMNS", False)
-    slow = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
-    assert fast.n_rounds_ == slow.n_rounds_ >= 1
-    for a, b in zip(fast.model_.rounds, slow.model_.rounds, strict=True):
+    quiet = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
+    monkeypatch.setattr("trueup.training._lightgbm_private.ADDS_QUIETLY", False)
+    public = MCGrad(max_rounds=3).fit(shape.X, shape.y, scores=shape.scores)
+    assert quiet.n_rounds_ == public.n_rounds_ >= 1
+    for a, b in zip(quiet.model_.rounds, public.model_.rounds, strict=True):
         assert a.theta == b.theta
         for array, other in zip(a.trees.arrays().values(), b.trees.arrays().values(), strict=True):
             np.testing.assert_array_equal(array, other)
+
+
+@PUBLIC_WAY_WARNS
+@pytest.mark.parametrize("name", SHAPES)
+def test_shared_bins_grow_the_trees_of_a_subset(name: str) -> None:
+    """Bins of all rows, the rows of a split taken from them with LightGBM's own `subset`."""
+    shape = make(name)
+    rng = np.random.default_rng(3)
+    rows, F = np.sort(rng.choice(N_ROWS, 4000, replace=False)), logit(shape.scores)
+    sampled = {"bin_construct_sample_cnt": 1000}
+    parameters = growth_parameters(
+        sampled, min_sum_hessian_in_leaf=20.0, n_features=shape.matrix.shape[1],
+        monotone_score=False, seed=5,
+    )  # fmt: skip
+    categorical = np.isin(np.arange(shape.matrix.shape[1]), shape.categorical).astype(np.uint8)
+    labels, weights = shape.y.astype(float), shape.weights
+    data = TrainingData(np.asfortranarray(shape.matrix), categorical, labels, F, weights, soft=False)
+    grower = LightGBMGrower(data, parameters, shares_bins=True)
+
+    lgb_params = parameters.booster | {"num_threads": 1, "objective": "binary"}
+    binned = lgb.Dataset(
+        shape.matrix, labels, weight=weights, categorical_feature=shape.categorical, params=lgb_params
+    ).construct()
+    for used in (rows, None):
+        of_rows = np.arange(N_ROWS) if used is None else used
+        score = lgb.Dataset(F[of_rows].reshape(-1, 1), params=lgb_params).construct()
+        training_set = binned.subset(of_rows.tolist()).construct().add_features_from(score)
+        booster = lgb.train(lgb_params, training_set.set_init_score(F[of_rows]), parameters.n_trees)
+        theirs, _ = trees_and_gains(booster.model_to_string(), shape.matrix.shape[1] + 1)
+        ours = grower.prepare(used, threading.Event()).grow(F[of_rows], 1).trees
+        assert ours.n_trees > 10
+        for field, array in theirs.arrays().items():
+            np.testing.assert_array_equal(ours.arrays()[field], array, err_msg=field)
+
+
+def test_bins_are_shared_only_where_every_training_set_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    class Watched(LightGBMGrower):
+        def __init__(self, *args: Any, shares_bins: bool) -> None:
+            seen.append(shares_bins)
+            super().__init__(*args, shares_bins=shares_bins)
+
+    monkeypatch.setattr("trueup.calibrator._fitting.LightGBMGrower", Watched)
+    shape = make("numbers, some missing")
+    watched = (shape.X[:500], shape.y[:500], shape.scores[:500])
+    for sample, eval_set in ((4000, None), (4001, None), (1000, watched)):
+        model = MCGrad(max_rounds=1, validation=3, lightgbm_params={"subsample_for_bin": sample})
+        model.fit(shape.X, shape.y, scores=shape.scores, eval_set=eval_set)
+    assert seen == [True, False, False]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from trueup.model import RoundRecord, Trees
-from trueup.training import FitPlan, TrainingData, fit_rounds
-from trueup.training._lightgbm import GrownRound
+from trueup.training import FitOutcome, FitPlan, TrainingData, fit_rounds
+from trueup.training._lightgbm import Cancelled, GrownRound
 
 ROWS = np.arange(4)
 
@@ -36,7 +37,7 @@ class ScriptedGrower:
     def __init__(self, values: Sequence[float]) -> None:
         self.values, self.prepared, self.seen = values, [], []
 
-    def prepare(self, rows: np.ndarray | None) -> ScriptedRows:
+    def prepare(self, rows: np.ndarray | None, cancel: threading.Event) -> ScriptedRows:
         self.prepared.append(rows)
         return ScriptedRows(self)
 
@@ -137,6 +138,84 @@ def test_folds_are_followed_by_a_fit_on_all_rows() -> None:
     assert notes.refits == [(0, 1), (1, 1)]
 
 
+class Choreographed(ScriptedGrower):
+    """Rounds that begin when an event is set, and set one when they are grown; of the split, then of all rows."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        super().__init__(values)
+        self.waits_for: dict[tuple[str, int], threading.Event] = {}
+        self.sets: dict[tuple[str, int], threading.Event] = {}
+        self.cancelled: list[tuple[str, int]] = []
+
+    def prepare(self, rows: np.ndarray | None, cancel: threading.Event) -> ScriptedRows:
+        who, scripted, outer = "all" if rows is None else "split", super().prepare(rows, cancel), self
+
+        class Rows(ScriptedRows):
+            def grow(self, logits: np.ndarray, n_threads: int) -> GrownRound:
+                turn = (who, scripted.round + 1)
+                if turn in outer.sets and turn == ("all", 2):
+                    outer.sets[turn].set()
+                    assert cancel.wait(20)
+                    outer.cancelled.append(turn)
+                    raise Cancelled
+                if turn in outer.waits_for:
+                    assert outer.waits_for[turn].wait(20)
+                grown = scripted.grow(logits, n_threads)
+                if turn in outer.sets:
+                    outer.sets[turn].set()
+                return grown
+
+        return Rows(self)
+
+
+HELD_OUT = [(np.array([0, 3]), np.array([1, 2]))]
+
+
+def outcome_of_one_thread(values: Sequence[float]) -> FitOutcome:
+    return fit_rounds(data(), ScriptedGrower(values), plan(splits=HELD_OUT), Notes())
+
+
+def assert_same(one: FitOutcome, other: FitOutcome) -> None:
+    assert len(one.rounds) == len(other.rounds)
+    for a, b in zip(one.rounds, other.rounds, strict=True):
+        assert a.theta == b.theta
+        np.testing.assert_array_equal(a.trees.leaf_values, b.trees.leaf_values)
+
+
+def test_a_final_fit_that_is_ahead_is_stopped_when_the_search_is_over() -> None:
+    grower, notes = Choreographed([0.25, -1.0]), Notes()
+    second_begun = threading.Event()
+    grower.sets["all", 2] = grower.waits_for["split", 2] = second_begun
+    outcome = fit_rounds(data(), grower, plan(splits=HELD_OUT, n_threads=2), notes)
+    assert grower.cancelled == [("all", 2)]
+    assert notes.refits == []
+    assert_same(outcome, outcome_of_one_thread([0.25, -1.0]))
+
+
+def test_a_final_fit_that_lags_behind_is_completed_after_the_search() -> None:
+    over = threading.Event()
+
+    class UntilRoundThree(Notes):
+        def round_finished(self, record: RoundRecord) -> None:
+            super().round_finished(record)
+            if record.number == 3:
+                over.set()
+
+    values = [0.25, 0.5, -1.0]
+    grower, notes = Choreographed(values), UntilRoundThree()
+    grower.waits_for["all", 1] = over
+    outcome = fit_rounds(data(), grower, plan(splits=HELD_OUT, n_threads=2), notes)
+    assert_same(outcome, outcome_of_one_thread(values))
+    assert len(outcome.rounds) == 2
+
+
+def test_with_more_splits_than_threads_the_final_fit_comes_after() -> None:
+    folds = [(np.array([0, 3]), np.array([1, 2])), (np.array([1, 2]), np.array([0, 3]))]
+    notes = Notes()
+    fit_rounds(data(), ScriptedGrower([0.25, -1.0]), plan(splits=folds, n_threads=2), notes)
+    assert notes.refits == [(0, 1), (1, 1)]
+
+
 def test_as_many_rows_drawn_with_repetition_are_not_taken_for_all_rows() -> None:
     drawn = np.array([0, 0, 1, 3])
     grower = ScriptedGrower([0.25, -1.0])
@@ -179,7 +258,7 @@ def test_history_holds_the_convergence_quantities_of_the_paper() -> None:
 
 def test_an_interrupt_in_one_fold_stops_the_others() -> None:
     class Interrupted(ScriptedGrower):
-        def prepare(self, rows: np.ndarray | None) -> object:
+        def prepare(self, rows: np.ndarray | None, cancel: threading.Event) -> object:
             class Rows:
                 def grow(self, logits: np.ndarray, n_threads: int) -> GrownRound:
                     raise KeyboardInterrupt

@@ -15,7 +15,6 @@ from trueup.training._parameters import _FIXED
 def grow(user: dict[str, Any] | None = None, **changes: Any) -> GrowthParameters:
     options = {
         "min_sum_hessian_in_leaf": 20.0,
-        "soft_labels": False,
         "n_features": 2,
         "monotone_score": False,
         "seed": 1,
@@ -25,12 +24,15 @@ def grow(user: dict[str, Any] | None = None, **changes: Any) -> GrowthParameters
 
 def test_the_defaults_are_the_papers_but_for_those_that_are_ours() -> None:
     parameters = grow()
-    assert parameters.n_trees == 94
+    assert parameters.n_trees == 30
     booster = {**parameters.booster, "n_estimators": parameters.n_trees}
     assert {name: booster[name] for name in DEFAULTS} == DEFAULTS
     assert {name for name in DEFAULTS if DEFAULTS[name] != PAPER_DEFAULTS[name]} == {
         "learning_rate",
         "min_gain_to_split",
+        "n_estimators",
+        "num_leaves",
+        "lambda_l2",
     }
     assert (PAPER_DEFAULTS["learning_rate"], PAPER_DEFAULTS["num_leaves"]) == (0.02873, 5)
     assert parameters.booster["min_sum_hessian_in_leaf"] == 20
@@ -38,7 +40,7 @@ def test_the_defaults_are_the_papers_but_for_those_that_are_ours() -> None:
 
 def test_many_categories_are_smoothed_unless_the_user_says_otherwise() -> None:
     assert grow(most_categories=50).booster["cat_smooth"] == 10
-    assert grow(most_categories=51).booster["cat_smooth"] == 50
+    assert grow(most_categories=51).booster["cat_smooth"] == 100
     assert grow({"cat_smooth": 3.0}, most_categories=51).booster["cat_smooth"] == 3
     assert grow(PAPER_DEFAULTS, most_categories=51).booster["cat_smooth"] == 10
 
@@ -63,11 +65,6 @@ def test_the_same_parameter_under_two_names_is_refused() -> None:
 def test_what_a_round_depends_on_cannot_be_changed(name: str) -> None:
     with pytest.raises(ParameterError, match=name):
         grow({name: 1})
-
-
-def test_soft_labels_are_learned_by_cross_entropy() -> None:
-    assert grow().booster["objective"] == "binary"
-    assert grow(soft_labels=True).booster["objective"] == "cross_entropy"
 
 
 def test_a_monotone_score_constrains_the_last_column_alone() -> None:

@@ -112,7 +112,6 @@ def fit_model(
     parameters = growth_parameters(
         options.lightgbm_params,
         min_sum_hessian_in_leaf=float(options.min_sum_hessian_in_leaf),
-        soft_labels=labels.soft,
         n_features=len(spec.features),
         most_categories=max((len(feature.categories or ()) for feature in spec.features), default=0),
         monotone_score=options.monotone_score,
@@ -237,7 +236,7 @@ class _Splitting:
         made = make_splits(validation, labels.values, soft=labels.soft, seed=seed)
         if isinstance(made, str):
             return made
-        place = np.cumsum(counts) - 1
+        place = np.cumsum(counts, dtype=np.int32) - 1
         kept = [tuple(place[rows[counts[rows]]] for rows in split) for split in made]
         if any(len(rows) == 0 for split in kept for rows in split):
             return "a split of validation= has a side without weight"
@@ -249,10 +248,10 @@ def _fit(
 ) -> FitOutcome:
     """Fit on the rows to fit on; the rows after them, if there are any, decide the number of rounds."""
     n_fit = splitting.n_fit
-    fit_rows = np.arange(n_fit)
+    fit_rows = np.arange(n_fit, dtype=np.int32)
     splits: list[Split] | str = []
     if n_fit < data.n_rows:
-        splits = [(fit_rows, np.arange(n_fit, data.n_rows))]
+        splits = [(fit_rows, np.arange(n_fit, data.n_rows, dtype=np.int32))]
     elif options.validation is not None:
         splits = splitting.splits(options.validation, seed)
     reason = splits if isinstance(splits, str) else _too_few(data, splits or [(fit_rows, fit_rows)], parameters)
@@ -282,9 +281,14 @@ def _fit(
         n_threads=thread_count(options.n_jobs),
         cancel=threading.Event(),
     )
-    grower = LightGBMGrower(data, parameters, plan.cancel)
+    grower = LightGBMGrower(data, parameters, shares_bins=_may_share_bins(data, splits, n_fit, parameters))
     with shown_progress(options.verbose, plan.max_rounds) as listener:
         return fit_rounds(data, grower, plan, listener)
+
+
+def _may_share_bins(data: TrainingData, splits: Sequence[Split], n_fit: int, parameters: GrowthParameters) -> bool:
+    """Whether every training set is so large that its bins may come from all rows to fit on."""
+    return n_fit == data.n_rows and all(len(train) >= parameters.rows_to_share_bins for train, _ in splits)
 
 
 def _too_few(data: TrainingData, splits: Any, parameters: GrowthParameters) -> str:

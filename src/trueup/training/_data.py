@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from trueup import _native
 
-__all__ = ["TrainingData"]
+__all__ = ["Rows", "TrainingData"]
 
 Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int32]  # LightGBM counts rows in 32 bits too
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,20 +45,20 @@ class TrainingData:
         """How many rows there are."""
         return len(self.labels)
 
-    def weights_of(self, rows: npt.NDArray[np.intp] | slice) -> Floats | None:
+    def weights_of(self, rows: Rows | slice) -> Floats | None:
         """The weights of some rows."""
         return None if self.weights is None else self.weights[rows]
 
-    def total_weight(self, rows: npt.NDArray[np.intp] | slice) -> float:
+    def total_weight(self, rows: Rows | slice) -> float:
         """The sum of the weights of some rows."""
         return float(len(self.labels[rows]) if self.weights is None else self.weights[rows].sum())
 
-    def mean_loss(self, logits: Floats, rows: npt.NDArray[np.intp] | slice, n_threads: int) -> float:
+    def mean_loss(self, logits: Floats, rows: Rows | slice, n_threads: int) -> float:
         """The mean log loss of some rows, whose logits are given in the same order."""
         total = _native.log_loss_sum(logits, self.labels[rows], self.weights_of(rows), n_threads)
         return total / self.total_weight(rows)
 
-    def hessian(self, rows: npt.NDArray[np.intp] | slice) -> float:
+    def hessian(self, rows: Rows | slice) -> float:
         """The sum of w p (1 - p) of some rows at the base scores: how much there is to split."""
         p = _native.sigmoid(self.base_logits[rows])
         weights = self.weights_of(rows)

@@ -6,22 +6,25 @@ from typing import Any
 
 import lightgbm as lgb
 
-__all__ = ["ADDS_COLUMNS", "add_columns", "parameter_aliases"]
+__all__ = ["add_columns", "parameter_aliases"]
 
 _append: Any = getattr(getattr(lgb.basic, "_LIB", None), "LGBM_DatasetAddFeaturesFrom", None)
 _check: Any = getattr(lgb.basic, "_safe_call", None)
 
-ADDS_COLUMNS = _append is not None and _check is not None and hasattr(lgb.Dataset, "get_feature_name")
+ADDS_QUIETLY = _append is not None and _check is not None and hasattr(lgb.Dataset, "get_feature_name")
 
 
 def add_columns(to: lgb.Dataset, more: lgb.Dataset) -> None:
     """Append the binned columns of one constructed data set to another.
 
-    `Dataset.add_features_from` does this too, but warns each time that the raw data are gone, which is what we
-    want. Only where `ADDS_COLUMNS` holds.
+    The public `Dataset.add_features_from` does this too, but warns each time that the raw data are gone, which is
+    what we want.
     """
-    _check(_append(to._handle, more._handle))
-    to.feature_name = to.get_feature_name()
+    if ADDS_QUIETLY:
+        _check(_append(to._handle, more._handle))
+        to.feature_name = to.get_feature_name()
+    else:
+        to.add_features_from(more)
 
 
 def parameter_aliases() -> dict[str, list[str]]:

@@ -26,7 +26,11 @@ PAPER_DEFAULTS: dict[str, Any] = {
 # Where we depart from the paper: docs/decisions/training-defaults.md has the figures.
 DEFAULTS: dict[str, Any] = {
     **PAPER_DEFAULTS,
-    "learning_rate": 0.06,  # as good in half the rounds
+    # A third of the trees, somewhat larger ones, in larger steps: as good in a third of the time, in half the rounds.
+    "n_estimators": 30,
+    "num_leaves": 8,
+    "learning_rate": 0.15,
+    "lambda_l2": 10.0,
     # LightGBM never looks again, below a split, at a feature whose gain there is not above this; and a feature that
     # matters in an interaction only has none at the root. At 0 it may choose a split that leaves one side empty, and
     # stops with an error.
@@ -34,7 +38,10 @@ DEFAULTS: dict[str, Any] = {
 }
 # With more categories than this in a column, many of them hold few rows, and their means are noise unless smoothed.
 _MANY_CATEGORIES = 50
-_SMOOTHING_OF_MANY = 50.0
+_SMOOTHING_OF_MANY = 100.0
+# A bin of a feature is one 255th of the rows. With this many in every training set, it makes no difference to a bin
+# whether the rows of the other folds help to place it, and all sets can share one binning.
+_ROWS_TO_SHARE_BINS = 50_000
 
 # What a round is made of, under LightGBM's own names. Another objective, trees that are averaged or reweighted, or
 # leaves that are linear would not be MCGrad, and the model file could not hold them.
@@ -79,6 +86,11 @@ class GrowthParameters:
         return 2 * max(1, int(self.booster["min_child_samples"]))
 
     @property
+    def rows_to_share_bins(self) -> int:
+        """From how many rows on it does not matter which rows the bins of features come from."""
+        return min(_ROWS_TO_SHARE_BINS, int(self.booster.get("bin_construct_sample_cnt", _ROWS_TO_SHARE_BINS)))
+
+    @property
     def min_hessian(self) -> float:
         """The least sum of Hessians that can be split."""
         return 2 * float(self.booster["min_sum_hessian_in_leaf"])
@@ -88,7 +100,6 @@ def growth_parameters(
     user: Mapping[str, Any] | None,
     *,
     min_sum_hessian_in_leaf: float,
-    soft_labels: bool,
     n_features: int,
     most_categories: int = 0,
     monotone_score: bool,
@@ -106,7 +117,7 @@ def growth_parameters(
     if isinstance(n_trees, bool) or not isinstance(n_trees, (int, np.integer)) or n_trees < 1:
         raise ParameterError(f"lightgbm_params: n_estimators must be a whole number of at least 1, got {n_trees!r}.")
     merged.update(
-        objective="cross_entropy" if soft_labels else "binary",
+        objective="none",  # the log loss, whose derivatives we compute
         verbosity=-1,
         seed=seed,
         deterministic=True,

@@ -60,6 +60,8 @@ def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_t
             return theta
         low, high = (theta, high) if gradient < 0 else (low, theta)
         step = theta - gradient / hessian if hessian > 0 else math.nan
+        if abs(step - theta) <= _TOLERANCE and low <= step <= high:
+            return step
         proposed = step if low < step < high else (low + high) / 2
         if abs(proposed - theta) <= _TOLERANCE or high - low <= _TOLERANCE:
             return proposed

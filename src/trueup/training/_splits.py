@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import ParameterError
+from trueup.training._data import Rows
 
 __all__ = ["Split", "make_splits"]
 
-Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Split = tuple[Rows, Rows]
 
 AUTO_FOLDS = 5
 AUTO_FOLDS_MAX_ROWS = 500_000
@@ -59,13 +60,17 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
         pairs = list(splitter.split(np.zeros((len(labels), 1)), labels))
     except (ValueError, TypeError) as error:
         raise ParameterError(f"validation={validation!r} can't split these rows: {error}") from error
-    splits = [(np.sort(train), np.sort(valid)) for train, valid in pairs]
+    splits = [(_sorted(train), _sorted(valid)) for train, valid in pairs]
     for train, valid in splits:
         if len(train) == 0 or len(valid) == 0:
             return "a split of validation= has an empty side"
         if not soft and len(np.unique(labels[train])) < 2:
             return "a split of validation= trains on one class only"
     return splits
+
+
+def _sorted(rows: npt.NDArray[Any]) -> Rows:
+    return np.sort(rows).astype(np.int32)
 
 
 def _folds(n_folds: int, labels: npt.NDArray[np.float64], soft: bool, seed: int) -> Any:

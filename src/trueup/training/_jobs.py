@@ -1,0 +1,64 @@
+"""Independent jobs side by side."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+__all__ = ["Workers", "has_idle_threads"]
+
+T = TypeVar("T")
+
+
+def has_idle_threads(n_jobs: int, n_threads: int) -> bool:
+    """Whether threads are without work while the last of some jobs run, so that one job more would find one.
+
+    Examples
+    --------
+    Five jobs on two threads leave one waiting at the end; four don't:
+
+    >>> has_idle_threads(5, 2), has_idle_threads(4, 2), has_idle_threads(5, 1)
+    (True, False, False)
+    """
+    return n_jobs % n_threads != 0
+
+
+class Workers:
+    """Threads that take jobs in order. With one thread there are none, and jobs are done at once by the caller.
+
+    Parameters
+    ----------
+    n_threads : int
+        How many there are.
+    cancels : sequence of threading.Event
+        Set when the `with` block is left by an exception, Ctrl-C among them, so that running jobs see it and stop.
+    """
+
+    def __init__(self, n_threads: int, cancels: Sequence[threading.Event]) -> None:
+        self._cancels = cancels
+        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="trueup") if n_threads > 1 else None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is not None:
+            for cancel in self._cancels:
+                cancel.set()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=kind is not None)
+
+    def all(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
+        """The results of all jobs."""
+        if self._pool is None:
+            return [job() for job in jobs]
+        return [future.result() for future in [self._pool.submit(job) for job in jobs]]
+
+    def start(self, job: Callable[[], T]) -> Future[T]:
+        """Begin a job, and don't wait for it."""
+        if self._pool is None:
+            raise RuntimeError("there is one thread only, and it is the caller's")
+        return self._pool.submit(job)
