@@ -97,14 +97,17 @@ class _Bins:
         """The bins of some of the rows, counted among those that are binned."""
         with self._lock:
             if self._made is None:
-                matrix = self._data.matrix if self._rows is None else _taken(self._data.matrix, self._rows)
-                categorical = np.flatnonzero(self._data.categorical).tolist()
-                self._made = _dataset(self._data, self._rows, matrix, parameters, categorical).construct()
+                self._made = self._make(parameters)
         copied = self._made.subset([])
         used: Any = rows  # given to `subset`, they would become a list of Python's integers
         copied.used_indices = used
         copied.construct().used_indices = []
         return copied
+
+    def _make(self, parameters: dict[str, Any]) -> lgb.Dataset:
+        matrix = self._data.matrix if self._rows is None else _taken(self._data.matrix, self._rows)
+        categorical = np.flatnonzero(self._data.categorical).tolist()
+        return _dataset(self._data, self._rows, matrix, parameters, categorical).construct()
 
 
 class _BinnedRows:

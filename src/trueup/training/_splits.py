@@ -56,11 +56,11 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
             ) from error
     if isinstance(splitter, str):
         return splitter
+    rows = np.zeros((len(labels), 1), dtype=np.uint8)  # a splitter wants to see as many rows, and looks at nothing else
     try:
-        pairs = list(splitter.split(np.zeros((len(labels), 1)), labels))
+        splits = [(_sorted(train), _sorted(valid)) for train, valid in splitter.split(rows, labels)]
     except (ValueError, TypeError) as error:
         raise ParameterError(f"validation={validation!r} can't split these rows: {error}") from error
-    splits = [(_sorted(train), _sorted(valid)) for train, valid in pairs]
     for train, valid in splits:
         if len(train) == 0 or len(valid) == 0:
             return "a split of validation= has an empty side"
@@ -70,7 +70,9 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
 
 
 def _sorted(rows: npt.NDArray[Any]) -> Rows:
-    return np.sort(rows).astype(np.int32)
+    narrow = np.asarray(rows).astype(np.int32)
+    narrow.sort()
+    return narrow
 
 
 def _folds(n_folds: int, labels: npt.NDArray[np.float64], soft: bool, seed: int) -> Any:
