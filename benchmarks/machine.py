@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-__all__ = ["MB", "OtherWork", "PeakMemory", "describe", "free_memory", "has_peer", "real_data"]
+__all__ = ["MB", "OtherWork", "PeakMemory", "describe", "free_memory", "has_peer", "machine_facts", "real_data"]
 
 MB = 2**20
 
@@ -23,12 +23,18 @@ def has_peer() -> bool:
     return _version("mcgrad") is not None
 
 
+def machine_facts() -> dict[str, str]:
+    """Cores and versions by name."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    names = ("trueup", "lightgbm", "numpy", "pandas", "pyarrow", "scikit-learn", "mcgrad")
+    versions = {name: _version(name) or "not there" for name in names}
+    return {"cores": f"{cores} ({platform.machine()})", "Python": platform.python_version(), **versions}
+
+
 def describe() -> str:
     """Cores and versions on one line."""
-    names = ("trueup", "lightgbm", "numpy", "pandas", "pyarrow", "scikit-learn", "mcgrad")
-    versions = [f"{name} {_version(name) or 'not there'}" for name in names]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{cores} cores ({platform.machine()}), Python {platform.python_version()}, {', '.join(versions)}"
+    cores, *rest = machine_facts().items()
+    return ", ".join([f"{cores[1].replace(' ', ' cores ', 1)}", *[f"{name} {version}" for name, version in rest]])
 
 
 def free_memory() -> float:

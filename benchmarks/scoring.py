@@ -1,9 +1,9 @@
-"""What scoring costs: imports, loading, one row, and a million rows of a pandas frame with strings.
+"""What scoring costs: loading, one row, and a million rows of a pandas frame with strings.
 
 Beside Meta's mcgrad where it is installed, on the same rows with a model of as many rounds, interleaved and
 repeated; medians and the spread between the quartiles.
 
-    python benchmarks/scoring.py [rows]
+    python benchmarks/scoring.py [--quick]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pandas as pd
 
 import trueup
 from machine import describe, has_peer
+from measured import Measurements
 from trueup import MCGrad
 
 ROUNDS = 20
@@ -45,12 +46,6 @@ def traffic(n_rows: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     return X, y, 1 / (1 + np.exp(-base))
 
 
-def spread(seconds: list[float]) -> str:
-    """The median, and the quartiles."""
-    low, middle, high = np.percentile(seconds, [25, 50, 75])
-    return f"{middle:10.2f}  ({low:.2f} – {high:.2f})"
-
-
 def interleaved(contestants: dict[str, Callable[[], object]], repeats: int, scale: float) -> dict[str, list[float]]:
     """Times of each contestant in turn, so that a busy moment hits them alike."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
@@ -60,16 +55,6 @@ def interleaved(contestants: dict[str, Callable[[], object]], repeats: int, scal
             run()
             times[name].append((time.perf_counter() - started) * scale)
     return times
-
-
-def show(title: str, times: dict[str, list[float]]) -> None:
-    """A line a contestant, and how many times faster ours is."""
-    print(title)
-    for name, values in times.items():
-        print(f"  {name:<16}{spread(values)}")
-    if len(times) > 1:
-        ours, theirs = (float(np.median(values)) for values in list(times.values())[:2])
-        print(f"  ratio           {theirs / ours:10.1f}")
 
 
 def fresh_process(code: str, repeats: int = 7) -> list[float]:
@@ -87,57 +72,47 @@ def fresh_process(code: str, repeats: int = 7) -> list[float]:
 
 def main() -> None:
     """Measure and print."""
-    n_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    n_rows = 200_000 if "--quick" in sys.argv else 1_000_000
     X, y, p = traffic(n_rows)
     head, head_y, head_p = X[:FIT_ROWS], y[:FIT_ROWS], p[:FIT_ROWS]
-    ours = MCGrad(max_rounds=ROUNDS, validation=None, rescale="train").fit(head, head_y, scores=head_p)
-    with tempfile.TemporaryDirectory() as folder:
+    ours = MCGrad.paper(max_rounds=ROUNDS, validation=None).fit(head, head_y, scores=head_p)
+    print(describe() + "\n")
+    with Measurements("scoring") as measurements, tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.trueup"
         ours.save(path)
         calibrator = trueup.load(path)
-        size = path.stat().st_size / 1e6
-        print(describe())
-        print(
-            f"{ROUNDS} rounds, {len(CATEGORICAL)} categorical and {len(NUMERICAL)} numerical features,",
-            end=" ",
-        )
-        print(f"model file {size:.2f} MB\n")
-        imports = {"trueup": fresh_process("import trueup")}
+        model = f"{ROUNDS} rounds of the paper's, 20 features, a model file of {path.stat().st_size / 1e6:.2f} MB"
+        one = f"import trueup; trueup.load({str(path)!r}).calibrate_one({head.iloc[0].to_dict()!r}, 0.3)"
+        measurements.add("load a model and score one row, in a fresh process", "s", {"trueup": fresh_process(one)})
+
+        table: dict[str, Callable[[], object]] = {"trueup": lambda: calibrator.calibrate(X, p)}
+        rows, scores = head[:3000].to_dict("records"), head_p[:3000].tolist()
+        turn = iter(range(10**9))
+
+        def score_some() -> None:
+            for _ in range(BURST):
+                i = next(turn) % 3000
+                calibrator.calibrate_one(rows[i], scores[i])
+
+        single: dict[str, Callable[[], object]] = {"trueup": score_some}
         if has_peer():
-            imports["mcgrad"] = fresh_process("import mcgrad.methods")
-        show("import, seconds", imports)
-        one = f"trueup.load({str(path)!r}).calibrate_one({head.iloc[0].to_dict()!r}, 0.3)"
-        show(
-            "load and score one row in a fresh process, seconds",
-            {"trueup": fresh_process(f"import trueup; {one}")},
-        )
+            from mcgrad import methods
 
-    table: dict[str, Callable[[], object]] = {"trueup": lambda: calibrator.calibrate(X, p)}
-    rows, scores = head[:3000].to_dict("records"), head_p[:3000].tolist()
-    turn = iter(range(10**9))
-
-    def score_some() -> None:
-        for _ in range(BURST):
-            i = next(turn) % 3000
-            calibrator.calibrate_one(rows[i], scores[i])
-
-    single: dict[str, Callable[[], object]] = {"trueup": score_some}
-    if has_peer():
-        from mcgrad import methods
-
-        roles = {
-            "prediction_column_name": "p",
-            "categorical_feature_column_names": CATEGORICAL,
-            "numerical_feature_column_names": NUMERICAL,
-        }
-        theirs = methods.MCGrad(num_rounds=ROUNDS, early_stopping=False)
-        theirs.fit(head.assign(p=head_p, y=head_y), label_column_name="y", **roles)
-        frame = X.assign(p=p)
-        table["mcgrad"] = lambda: theirs.predict(frame, **roles)
-        frames = [frame[i : i + 1] for i in range(200)]
-        single["mcgrad"] = lambda: [theirs.predict(frames[next(turn) % 200], **roles) for _ in range(BURST)]
-    show(f"{n_rows:,} rows, microseconds a row", interleaved(table, 7, 1e6 / n_rows))
-    show(f"one row, microseconds, in bursts of {BURST}", interleaved(single, 25 if has_peer() else 500, 1e6 / BURST))
+            roles = {
+                "prediction_column_name": "p",
+                "categorical_feature_column_names": CATEGORICAL,
+                "numerical_feature_column_names": NUMERICAL,
+            }
+            theirs = methods.MCGrad(num_rounds=ROUNDS, early_stopping=False)
+            theirs.fit(head.assign(p=head_p, y=head_y), label_column_name="y", **roles)
+            frame = X.assign(p=p)
+            table["mcgrad"] = lambda: theirs.predict(frame, **roles)
+            frames = [frame[i : i + 1] for i in range(200)]
+            single["mcgrad"] = lambda: [theirs.predict(frames[next(turn) % 200], **roles) for _ in range(BURST)]
+        times = interleaved(table, 5, 1e6 / n_rows)
+        measurements.add(f"score {n_rows:,} rows of a pandas frame", "µs a row", times, note=model)
+        times = interleaved(single, 25 if has_peer() else 500, 1e6 / BURST)
+        measurements.add("score one row", "µs", times, note=f"{model}; in bursts of {BURST}")
 
 
 if __name__ == "__main__":

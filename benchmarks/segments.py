@@ -3,7 +3,7 @@
 Beside Meta's mcgrad where it is installed: on the same frame, in turn, in double precision, for which the values
 can be compared, and in single precision, which is its default and faster.
 
-    python benchmarks/segments.py [contest ...]      all of a b c d e, or the ones named
+    python benchmarks/segments.py [--quick] [contest ...]      all of a b c d e, or the ones named
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import numpy as np
 import pandas as pd
 
 import trueup
-from machine import MB, OtherWork, PeakMemory, describe, free_memory, has_peer, real_data
-from scoring import CATEGORICAL, NUMERICAL, interleaved, spread, traffic
+from machine import MB, PeakMemory, describe, free_memory, has_peer, real_data
+from measured import Measurements
+from scoring import CATEGORICAL, NUMERICAL, interleaved, traffic
 from trueup.metrics import multicalibration_error
 
 MANY_ROWS, FEWER_ROWS = 1_000_000, 100_000
@@ -58,21 +59,21 @@ def peer_fits(rows: int) -> bool:
     return has_peer() and free_memory() >= NEEDED[rows]
 
 
-def show(times: dict[str, list[float]], goal: float | None = None) -> None:
-    """A line a contestant, how many times faster the first is, and whether the goal is met."""
-    ours = float(np.median(next(iter(times.values()))))
-    for place, (name, seconds) in enumerate(times.items()):
-        ratio = f"   {np.median(seconds) / ours:7.1f} ×" if place else ""
-        print(f"  {name:<18}{spread(seconds)}{ratio}")
-    if goal is not None and len(times) > 1:
-        ratios = [float(np.median(seconds)) / ours for seconds in list(times.values())[1:]]
-        judge("times faster than mcgrad, in double precision", ratios[0], goal, at_least=True)
+def keep(
+    measurements: Measurements, what: str, times: dict[str, list[float]], goal: float | None, note: str = ""
+) -> None:
+    """Keep the times, the peer's in single precision, which is its default; the goal is for double precision."""
+    ours = float(np.median(times["trueup"]))
+    told = [f"{name}: {np.median(seconds) / ours:.1f} ×" for name, seconds in times.items() if name != "trueup"]
+    values = {"trueup": times["trueup"]}
+    if "mcgrad, float32" in times:
+        values["mcgrad"] = times["mcgrad, float32"]
+    measurements.add(what, "s", values, goal=goal, note="; ".join([*told, *([note] if note else [])]))
 
 
-def judge(what: str, value: float, goal: float, *, at_least: bool = False) -> None:
+def judge(what: str, value: float, goal: float) -> None:
     """A figure beside its goal."""
-    met = value >= goal if at_least else value <= goal
-    print(f"  {what}: {value:,.1f}, goal {'≥' if at_least else '≤'} {goal:g}: {'met' if met else 'MISSED'}")
+    print(f"  {what}: {value:,.1f}, goal ≤ {goal:g}: {'met' if value <= goal else 'MISSED'}")
 
 
 def compare(found: dict[str, tuple[float, int]]) -> None:
@@ -109,24 +110,26 @@ def in_fresh_process(job: str, *arguments: object, limit: float | None = None) -
     return facts
 
 
-def first_segments() -> None:
+def first_segments(measurements: Measurements, rows: int = MANY_ROWS) -> None:
     """(a) Against the peer, within its limit."""
-    print(f"\n(a) MCE of the first {LIMIT:,} segments, {MANY_ROWS:,} rows, from a pandas frame; seconds")
-    X, y, p = traffic(MANY_ROWS)
+    what = f"MCE of the first {LIMIT:,} segments, {rows:,} rows, from a pandas frame"
+    print(f"\n(a) {what}")
+    X, y, p = traffic(rows)
     frame = X.assign(p=p, y=y)
     multicalibration_error(y[:5000], p[:5000], X=X[:5000])
     contestants: dict[str, Callable[[], tuple[float, int]]] = {
         "trueup": lambda: (multicalibration_error(y, p, X=X, max_segments=LIMIT), LIMIT)
     }
-    if peer_fits(MANY_ROWS):
+    if peer_fits(rows):
         for name, precision in PEER.items():
             contestants[name] = lambda precision=precision: peer_error(frame, precision, LIMIT)
-    show(all_in_turn(contestants, 3), goal=25)
+    keep(measurements, what, all_in_turn(contestants, 3), goal=25 if rows == MANY_ROWS else None)
 
 
-def all_segments() -> None:
+def all_segments(measurements: Measurements) -> None:
     """(b) Against the peer, with no limit."""
-    print(f"\n(b) MCE of all segments to depth 3, {FEWER_ROWS:,} rows; seconds")
+    what = f"MCE of all segments to depth 3, {FEWER_ROWS:,} rows"
+    print(f"\n(b) {what}")
     X, y, p = traffic(FEWER_ROWS)
     tested = trueup.audit(y, p, X, null_samples=0).n_segments
     ours = {"trueup": lambda: multicalibration_error(y, p, X=X)}
@@ -144,9 +147,8 @@ def all_segments() -> None:
         peaks.append(f"{name} {facts['above']:,.0f} MB")
         times["trueup"] += interleaved(ours, 5, 1.0)["trueup"]
     compare(found)
-    show(times, goal=200)
-    if peaks:
-        print(f"  mcgrad measured once, trueup before and after; memory above its frame: {'; '.join(peaks)}")
+    note = f"mcgrad measured once; memory above its frame: {'; '.join(peaks)}" if peaks else ""
+    keep(measurements, what, times, goal=200, note=note)
 
 
 def peer_all(precision: str) -> Facts:
@@ -161,14 +163,15 @@ def peer_all(precision: str) -> Facts:
     return {"seconds": seconds, "mce": mce, "n_segments": n_segments, "above": memory.above}
 
 
-def memory_and_time() -> None:
+def memory_and_time(measurements: Measurements) -> None:
     """(c) Ours alone, all segments of a million rows."""
     print(f"\n(c) all segments to depth 3, {MANY_ROWS:,} rows, trueup alone")
     for job in ("multicalibration_error", "audit"):
         facts = in_fresh_process("ours_all", job)
         assert facts is not None
         options = ", null_samples=0" if job == "audit" else ""
-        print(f"  {job}(…{options}): seconds {spread(facts['seconds']).strip()}, {facts['n_segments']:,} segments")
+        what = f"{job}(…{options}), {facts['n_segments']:,} segments, {MANY_ROWS:,} rows"
+        measurements.add(what, "s", {"trueup": facts["seconds"]}, note=f"{facts['above']:,.0f} MB above the table")
         judge("seconds", float(np.median(facts["seconds"])), 5)
         judge(f"MB above the table, which has {facts['table']:,.0f}", facts["above"], 300)
 
@@ -191,7 +194,7 @@ def ours_all(name: str) -> Facts:
     return {"seconds": times, "above": memory.above, "table": table, "n_segments": tested}
 
 
-def with_null() -> None:
+def with_null(measurements: Measurements) -> None:
     """(d) Ours alone, the search repeated on drawn labels."""
     print(f"\n(d) audit, all segments to depth 3, {FEWER_ROWS:,} rows, 200 draws, trueup alone; seconds")
     X, y, p = traffic(FEWER_ROWS)
@@ -203,13 +206,14 @@ def with_null() -> None:
         n_listed = len(result.segments)
         times["audit"].append(audited - started)
         times[".segments"].append(time.perf_counter() - audited)
+    note = f"{result.n_segments:,} segments, of which {n_listed:,} in the table"
     for name, seconds in times.items():
-        print(f"  {name:<18}{spread(seconds)}")
-    print(f"  {result.n_segments:,} segments, of which {n_listed:,} in the table")
+        what = "audit with 200 draws" if name == "audit" else "its table of segments"
+        measurements.add(f"{what}, {FEWER_ROWS:,} rows", "s", {"trueup": seconds}, note=note)
     judge("seconds", float(np.median(times["audit"])), 60)
 
 
-def wide() -> None:
+def wide(_: Measurements) -> None:
     """(e) Ours alone, a real table with many columns."""
     path = real_data("meps_test")
     print("\n(e) audit, all segments to depth 3, 200 draws, MEPS (a subset), trueup alone")
@@ -272,10 +276,13 @@ def main() -> None:
         return
     print(describe())
     print(f"{len(CATEGORICAL)} categorical and {len(NUMERICAL)} numerical features; medians and quartiles")
-    for contest in sys.argv[1:] or CONTESTS:
-        with OtherWork() as others:
-            CONTESTS[contest]()
-        print(f"  {others}")
+    quick = "--quick" in sys.argv
+    asked = [word for word in sys.argv[1:] if not word.startswith("--")]
+    with Measurements("segments") as measurements:
+        if quick:
+            first_segments(measurements, FEWER_ROWS)
+        for contest in asked or ([] if quick else CONTESTS):
+            CONTESTS[contest](measurements)
 
 
 if __name__ == "__main__":
