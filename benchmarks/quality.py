@@ -24,10 +24,10 @@ from tasks import TASKS, Task, load_task
 from trueup import MCGrad
 from trueup.metrics import average_precision, ecce_sigma, log_loss, multicalibration_error
 
-MOST_ROWS, QUICK_ROWS = 200_000, 10_000
+MOST_ROWS, QUICK_ROWS = 100_000, 10_000
 OURS, BASE = "trueup", "base model"
-RESAMPLES = 100
-MCE_ROWS = 20_000  # of a resample: the maximum over thousands of segments is a slow statistic
+RESAMPLES = 50
+MCE_ROWS = 10_000  # of a resample: the maximum over thousands of segments is a slow statistic
 NOISE = 1.96  # standard errors
 
 Fitted = tuple[np.ndarray, int]

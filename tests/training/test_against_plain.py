@@ -233,9 +233,9 @@ def test_bins_are_shared_only_where_every_training_set_is_large(monkeypatch: pyt
     seen: list[bool] = []
 
     class Watched(LightGBMGrower):
-        def __init__(self, *args: Any, shares_bins: bool) -> None:
+        def __init__(self, *args: Any, shares_bins: bool, **options: Any) -> None:
             seen.append(shares_bins)
-            super().__init__(*args, shares_bins=shares_bins)
+            super().__init__(*args, shares_bins=shares_bins, **options)
 
     monkeypatch.setattr("trueup.calibrator._fitting.LightGBMGrower", Watched)
     shape = make("numbers, some missing")

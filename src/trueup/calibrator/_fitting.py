@@ -281,7 +281,8 @@ def _fit(
         n_threads=thread_count(options.n_jobs),
         cancel=threading.Event(),
     )
-    grower = LightGBMGrower(data, parameters, shares_bins=_may_share_bins(data, splits, n_fit, parameters))
+    shares_bins = _may_share_bins(data, splits, n_fit, parameters)
+    grower = LightGBMGrower(data, parameters, shares_bins=shares_bins, n_threads=plan.n_threads)
     with shown_progress(options.verbose, plan.max_rounds) as listener:
         return fit_rounds(data, grower, plan, listener)
 

@@ -89,7 +89,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     With ``F_0 = logit(score)``, round t gives ``F_t = theta_t (F_(t-1) + h_t(x, F_(t-1)))``, where ``h_t`` is
     a small gradient boosting on the log loss that starts from ``F_(t-1)``. The algorithm is that of *MCGrad:
     Multicalibration at Web Scale* (KDD 2026). Ours are: theta and a shift fitted on rows that did not grow the
-    trees, a larger learning rate, splits without a least gain, and smoother means of categories that are many.
+    trees, fewer and larger trees in larger steps, splits without a least gain, and smoother means of many categories.
     `MCGrad.paper` gives the paper's algorithm.
 
     Examples

@@ -51,11 +51,14 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=kind is not None)
 
-    def all(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
-        """The results of all jobs."""
+    def all(self, jobs: Sequence[Callable[[], T]], *, then: Callable[[], None] | None = None) -> list[T]:
+        """The results of all jobs; `then` is called when they are in line, and may put others behind them."""
         if self._pool is None:
             return [job() for job in jobs]
-        return [future.result() for future in [self._pool.submit(job) for job in jobs]]
+        futures = [self._pool.submit(job) for job in jobs]
+        if then is not None:
+            then()
+        return [future.result() for future in futures]
 
     def start(self, job: Callable[[], T]) -> Future[T]:
         """Begin a job, and don't wait for it."""

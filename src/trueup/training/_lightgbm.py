@@ -71,25 +71,29 @@ class LightGBMGrower:
         How trees are grown.
     shares_bins : bool
         Whether all rows are binned once, instead of each set of rows for itself.
+    n_threads : int
+        How many threads there are for that; everybody waits for it.
     """
 
-    def __init__(self, data: TrainingData, parameters: GrowthParameters, *, shares_bins: bool = False) -> None:
+    def __init__(
+        self, data: TrainingData, parameters: GrowthParameters, *, shares_bins: bool = False, n_threads: int = 1
+    ) -> None:
         self.data = data
         self.parameters = parameters
-        self._bins_of_all = _Bins(data, None) if shares_bins else None
+        self._bins_of_all = _Bins(data, None, n_threads) if shares_bins else None
 
     def prepare(self, rows: Rows | None, cancel: threading.Event) -> _BinnedRows:
         """Get rows ready, None being all rows; when `cancel` is set, growing on them ends with `Cancelled`."""
         if self._bins_of_all is None:
-            return _BinnedRows(self, rows, _Bins(self.data, rows), None, cancel)
+            return _BinnedRows(self, rows, _Bins(self.data, rows, 1), None, cancel)
         return _BinnedRows(self, rows, self._bins_of_all, rows, cancel)
 
 
 class _Bins:
     """The features of some rows, None being all, binned when they are first needed."""
 
-    def __init__(self, data: TrainingData, rows: Rows | None) -> None:
-        self._data, self._rows = data, rows
+    def __init__(self, data: TrainingData, rows: Rows | None, n_threads: int) -> None:
+        self._data, self._rows, self._n_threads = data, rows, n_threads
         self._made: lgb.Dataset | None = None
         self._lock = threading.Lock()  # other sets of rows may need the same bins
 
@@ -107,6 +111,7 @@ class _Bins:
     def _make(self, parameters: dict[str, Any]) -> lgb.Dataset:
         matrix = self._data.matrix if self._rows is None else _taken(self._data.matrix, self._rows)
         categorical = np.flatnonzero(self._data.categorical).tolist()
+        parameters = {**parameters, "num_threads": _safe_threads(self._n_threads)}
         return _dataset(self._data, self._rows, matrix, parameters, categorical).construct()
 
 

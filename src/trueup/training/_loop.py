@@ -137,14 +137,10 @@ class _Search:
         self.history = [first_record(parts, plan.n_threads)]
         self.rounds: list[_Round] = []
 
-    def run(
-        self, listener: Listener, workers: Workers, share: int, at_start_of_round: Callable[[], None] | None = None
-    ) -> None:
-        """Search, with `share` threads for each split."""
+    def run(self, listener: Listener, workers: Workers, share: int, beside: Callable[[], None] | None = None) -> None:
+        """Search, with `share` threads for each split; `beside` is called in each round when its jobs are in line."""
         for number in range(1, self._plan.max_rounds + 1):
-            if at_start_of_round is not None:
-                at_start_of_round()
-            self._round(number, workers, share)
+            self._round(number, workers, share, beside)
             record = self.history[-1]
             listener.round_finished(record)
             if not self._plan.splits or record.validation_loss < self.history[self.best].validation_loss:
@@ -152,15 +148,23 @@ class _Search:
             elif number - self.best > self._plan.patience:
                 break
 
-    def _round(self, number: int, workers: Workers, share: int) -> None:
+    @property
+    def _shares_rescaling(self) -> bool:
+        return self._plan.rescale == "honest" and bool(self._plan.splits)
+
+    def _grow(self, part: Part, n_threads: int) -> _Round:
+        """Grow a part's round; its own rescaling, which the other parts need not wait for, comes with it."""
+        grown = part.grow(n_threads)
+        return grown, part.own_rescaling(None if self._shares_rescaling else self._plan.rescale, n_threads)
+
+    def _round(self, number: int, workers: Workers, share: int, beside: Callable[[], None] | None) -> None:
         started, parts, plan = time.perf_counter(), self._parts, self._plan
-        grown = workers.all([functools.partial(part.grow, share) for part in parts])
-        if plan.rescale == "honest" and plan.splits:
+        grown = workers.all([functools.partial(self._grow, part, share) for part in parts], then=beside)
+        rescalings = [rescaling for _, rescaling in grown]
+        if self._shares_rescaling:
             rescalings = [shared_rescaling(parts, plan.n_threads)] * len(parts)
-        else:
-            rescalings = [part.own_rescaling(plan.rescale, plan.n_threads) for part in parts]
         record = record_of_round(number, parts, rescalings, plan.n_threads)
-        self.rounds.append((grown[0], rescalings[0]))
+        self.rounds.append((grown[0][0], rescalings[0]))
         self.history.append(replace(record, seconds=time.perf_counter() - started))
 
 
@@ -184,7 +188,7 @@ class _FinalFit:
             if self._goes_on:
                 return
             self._goes_on = True
-        self._following = workers.start(lambda: self._follow(search, n_threads))
+        self._following = workers.start(lambda: self._follow(search, workers, n_threads))
 
     def complete(self, search: _Search, listener: Listener) -> None:
         """Wait for what is under way and grow the rounds that are missing, when the search is over."""
@@ -192,9 +196,11 @@ class _FinalFit:
             self._wanted = search.best
             if len(self.rounds) >= search.best:
                 self.cancel.set()
-        if self._following is not None:
+        waited_for = None
+        while self._following is not None and self._following is not waited_for:
+            waited_for = self._following
             with contextlib.suppress(Cancelled):
-                self._following.result()
+                waited_for.result()  # a step that is done may have put the next in line
         if len(self.rounds) < search.best:
             listener.refit_started(search.best)
         while len(self.rounds) < search.best:
@@ -202,9 +208,11 @@ class _FinalFit:
             if self._grown is None:
                 listener.refit_round_finished(len(self.rounds), search.best)
 
-    def _follow(self, search: _Search, n_threads: int) -> None:
-        while self._has_more(search):
+    def _follow(self, search: _Search, workers: Workers, n_threads: int) -> None:
+        """A step. The next one goes to the end of the line, for the search comes first."""
+        if self._has_more(search):
             self._step(search, n_threads)
+            self._following = workers.start(lambda: self._follow(search, workers, n_threads))
 
     def _has_more(self, search: _Search) -> bool:
         with self._lock:  # so that a round that the search adds now is seen here, or by the next call of `follow`

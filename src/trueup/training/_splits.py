@@ -15,7 +15,7 @@ __all__ = ["Split", "make_splits"]
 Split = tuple[Rows, Rows]
 
 AUTO_FOLDS = 5
-AUTO_FOLDS_MAX_ROWS = 500_000
+AUTO_FOLDS_MAX_ROWS = 1_000_000
 AUTO_HOLDOUT = 0.2
 
 
