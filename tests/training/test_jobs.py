@@ -55,7 +55,12 @@ def test_one_thread_is_the_callers_own_and_nothing_goes_beside_it() -> None:
 
 def test_an_exception_tells_running_jobs_to_stop() -> None:
     cancel = threading.Event()
-    with pytest.raises(KeyboardInterrupt), Workers(2, [cancel]) as workers:
-        workers.start(lambda: cancel.wait(20))
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with Workers(2, [cancel]) as workers:
+            workers.start(lambda: cancel.wait(20))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert cancel.is_set()
