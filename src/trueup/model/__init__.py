@@ -1,7 +1,15 @@
 """The narrow waist: what a fit gives and scoring needs, and the file that it is kept in."""
 
 from trueup.model._atomic import atomic_path
-from trueup.model._baselines import BaselineBody, BaselineModel, CellUpdates, GroupRounds, LevelTrees, ScoreMap
+from trueup.model._baselines import (
+    BaselineBody,
+    BaselineModel,
+    CellUpdates,
+    GroupRounds,
+    LevelTrees,
+    ScoreMap,
+    number_of_bins,
+)
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._file import read_model, write_model
 from trueup.model._groups import Group, GroupCondition, IsBetween, IsMissing, IsOneOf
@@ -37,6 +45,7 @@ __all__ = [
     "atomic_path",
     "decode_value",
     "encode_value",
+    "number_of_bins",
     "plain_value",
     "read_model",
     "write_model",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -13,10 +14,16 @@ from trueup.model._groups import Group
 from trueup.model._model import FittedRound, TrainingSummary
 from trueup.model._trees import Trees
 
-__all__ = ["BaselineBody", "BaselineModel", "CellUpdates", "GroupRounds", "LevelTrees", "ScoreMap"]
+__all__ = ["BaselineBody", "BaselineModel", "CellUpdates", "GroupRounds", "LevelTrees", "ScoreMap", "number_of_bins"]
 
+_ROUNDING = 1e-9  # 1 / 0.1 may be a little more than 10
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+
+
+def number_of_bins(width: float) -> int:
+    """How many bins of a width there are from 0 to 1; the last one may be narrower."""
+    return max(1, math.ceil(1 / width - _ROUNDING))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +63,11 @@ class CellUpdates:
     bin: Ints
     delta: Floats
     bin_means: Floats
+
+    @property
+    def n_bins(self) -> int:
+        """How many bins there are from 0 to 1; the last one may be narrower."""
+        return number_of_bins(self.bin_width)
 
 
 @dataclass(frozen=True, eq=False)
