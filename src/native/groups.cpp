@@ -12,19 +12,77 @@ constexpr std::size_t kBlock = 1024;
 
 }  // namespace
 
-bool bin_sums(const std::int32_t* rows, std::size_t n_inside, const std::uint16_t* bins, const double* probabilities,
-              const double* labels, const double* weights, std::size_t n_rows, std::size_t n_bins, double* sums) {
-    std::fill_n(sums, kBinLanes * n_bins, 0.0);
-    for (std::size_t i = 0; i < n_inside; ++i) {
-        const auto row = static_cast<std::size_t>(rows[i]);
-        if (rows[i] < 0 || row >= n_rows || bins[row] >= n_bins) return false;
-        const double weight = weights ? weights[row] : 1.0;
-        double* sum = sums + kBinLanes * bins[row];
-        sum[0] += weight;
-        sum[1] += weight * probabilities[row];
-        sum[2] += weight * labels[row];
+CellRows::CellRows(const double* probabilities, const double* labels, const double* weights,
+                   const std::uint8_t* members, std::size_t n, std::size_t n_groups, double width, std::size_t n_bins)
+    : width_(width),
+      n_bins_(n_bins),
+      n_bytes_((n_groups + 7) / 8),
+      labels_(labels),
+      weights_(weights),
+      members_(members),
+      probabilities_(probabilities, probabilities + n),
+      bins_(n),
+      rows_(n_groups),
+      total_(n_groups, 0.0),
+      changed_(n_bytes_, 0xFF) {
+    for (std::size_t i = 0; i < n; ++i) bins_[i] = bin_of(probabilities_[i], width_, n_bins_);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t byte = 0; byte < n_bytes_; ++byte) {
+            unsigned bits = members[i * n_bytes_ + byte];
+            for (std::size_t group = 8 * byte; bits != 0 && group < n_groups; bits >>= 1, ++group) {
+                if (!(bits & 1)) continue;
+                rows_[group].push_back(static_cast<std::int32_t>(i));
+                total_[group] += weights_ ? weights_[i] : 1.0;
+            }
+        }
     }
-    return true;
+}
+
+void CellRows::add(std::vector<Sums>& sums, std::size_t row) const {
+    const double weight = weights_ ? weights_[row] : 1.0;
+    Sums& sum = sums[bins_[row]];
+    sum.weight += weight;
+    sum.promised += weight * probabilities_[row];
+    sum.happened += weight * labels_[row];
+}
+
+void CellRows::move(std::size_t group, std::size_t bin, double delta, std::vector<Sums>& sums) {
+    sums[bin] = Sums{};
+    for (const std::int32_t row : rows_[group]) {
+        if (bins_[row] != bin) continue;
+        probabilities_[row] = std::fmin(std::fmax(probabilities_[row] + delta, 0.0), 1.0);
+        const std::uint8_t* of_row = members_ + static_cast<std::size_t>(row) * n_bytes_;
+        for (std::size_t byte = 0; byte < n_bytes_; ++byte) changed_[byte] |= of_row[byte];
+    }
+    // In a second pass, so that a row that stays in the bin is not taken for one that has yet to move.
+    for (const std::int32_t row : rows_[group]) {
+        if (bins_[row] != bin) continue;
+        bins_[row] = bin_of(probabilities_[row], width_, n_bins_);
+        add(sums, static_cast<std::size_t>(row));
+    }
+}
+
+std::vector<Moved> CellRows::look_once(const std::vector<std::int32_t>& groups, const std::vector<std::int32_t>& bins,
+                                       double alpha, const double* noises) {
+    std::vector<Moved> moves;
+    std::vector<Sums> sums;
+    for (const std::int32_t group : groups) {
+        const std::uint8_t bit = static_cast<std::uint8_t>(1u << (group % 8));
+        if (!(changed_[group / 8] & bit)) continue;
+        changed_[group / 8] &= static_cast<std::uint8_t>(~bit);
+        sums.assign(n_bins_, Sums{});
+        for (const std::int32_t row : rows_[group]) add(sums, static_cast<std::size_t>(row));
+        for (const std::int32_t bin : bins) {
+            const Sums sum = sums[bin];
+            const double error = sum.happened - sum.promised;
+            if (!(sum.weight > 0.0) || sum.weight < alpha * width_ * total_[group]) continue;
+            if (std::fabs(error) < alpha / 2 * sum.weight) continue;
+            const double delta = error / sum.weight + noises[moves.size()];
+            move(static_cast<std::size_t>(group), static_cast<std::size_t>(bin), delta, sums);
+            moves.push_back({group, bin, delta});
+        }
+    }
+    return moves;
 }
 
 CellMoves::CellMoves(const std::int32_t* group, const std::int32_t* bin, const double* delta, std::size_t n_moves,

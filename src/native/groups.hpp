@@ -14,12 +14,47 @@ inline std::uint16_t bin_of(double probability, double width, std::size_t n_bins
     return static_cast<std::uint16_t>(std::fmin(std::fmax(bin, 0.0), static_cast<double>(n_bins - 1)));
 }
 
-constexpr std::size_t kBinLanes = 3;  // weight, weighted probability, weighted label
+// A cell that is moved, and by how much.
+struct Moved {
+    std::int32_t group, bin;
+    double delta;
+};
 
-// For each bin the sums over those of `rows` whose probability is in it. `weights` may be null. False if a row or a
-// bin is out of range.
-bool bin_sums(const std::int32_t* rows, std::size_t n_inside, const std::uint16_t* bins, const double* probabilities,
-              const double* labels, const double* weights, std::size_t n_rows, std::size_t n_bins, double* sums);
+// Rows whose cells, groups crossed with bins, are moved until none is wrong. Holds no copy of labels, weights (which
+// may be null) and members (bits, as for CellMoves below): they must live as long as it does.
+class CellRows {
+ public:
+    CellRows(const double* probabilities, const double* labels, const double* weights, const std::uint8_t* members,
+             std::size_t n, std::size_t n_groups, double width, std::size_t n_bins);
+
+    // Looks once at the cells of all groups, in this order of groups and bins, and moves those whose weight is at least
+    // alpha * width times their group's and whose mean error is at least alpha / 2: by the error and a noise. Each move
+    // takes one of `noises`, of which there must be one a cell. Groups none of whose rows has moved since they were
+    // looked at last are passed by: their cells are as they were.
+    std::vector<Moved> look_once(const std::vector<std::int32_t>& groups, const std::vector<std::int32_t>& bins,
+                                 double alpha, const double* noises);
+
+    const std::vector<double>& probabilities() const { return probabilities_; }
+    std::size_t n_groups() const { return rows_.size(); }
+    std::size_t n_bins() const { return n_bins_; }
+
+ private:
+    struct Sums {
+        double weight = 0.0, promised = 0.0, happened = 0.0;
+    };
+    void add(std::vector<Sums>& sums, std::size_t row) const;
+    void move(std::size_t group, std::size_t bin, double delta, std::vector<Sums>& sums);
+
+    double width_;
+    std::size_t n_bins_, n_bytes_;
+    const double *labels_, *weights_;
+    const std::uint8_t* members_;
+    std::vector<double> probabilities_;
+    std::vector<std::uint16_t> bins_;
+    std::vector<std::vector<std::int32_t>> rows_;  // of each group
+    std::vector<double> total_;                    // weight of each group
+    std::vector<std::uint8_t> changed_;            // a bit a group: whether a row has moved since it was looked at
+};
 
 // Moves of cells in the order in which they are made, sorted by bin, so that a row looks at those of its own bin only.
 class CellMoves {

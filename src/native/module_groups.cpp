@@ -1,7 +1,9 @@
 // The Python face of groups crossed with bins.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <optional>
+#include <tuple>
 
 #include "arrays.hpp"
 #include "groups.hpp"
@@ -29,6 +31,14 @@ struct HeldMoves {
     CellMoves moves;
 };
 
+// Rows, and the arrays that they read.
+struct HeldRows {
+    Vector<double> labels;
+    std::optional<Vector<double>> weights;
+    Rows<std::uint8_t> members;
+    CellRows rows;
+};
+
 }  // namespace
 
 void bind_groups(nb::module_& m) {
@@ -48,26 +58,50 @@ void bind_groups(nb::module_& m) {
             return own(std::move(bins));
         },
         "probabilities"_a.noconvert(), "width"_a, "n_bins"_a);
-    m.def(
-        "bin_sums",
-        [](Vector<std::int32_t> rows, Vector<std::uint16_t> bins, Vector<double> probabilities, Vector<double> labels,
-           std::optional<Vector<double>> weights, std::size_t n_bins) {
-            const std::size_t n = bins.shape(0);
-            require(probabilities.shape(0) == n && labels.shape(0) == n && (!weights || weights->shape(0) == n),
-                    "the arrays of rows differ in length");
-            require(n_bins >= 1 && n_bins <= kMaxBins, "there must be 1 to 65,535 bins");
-            std::vector<double> sums(kBinLanes * n_bins);
-            bool in_range = false;
-            {
-                nb::gil_scoped_release released;
-                in_range = bin_sums(rows.data(), rows.shape(0), bins.data(), probabilities.data(), labels.data(),
-                                    weights ? weights->data() : nullptr, n, n_bins, sums.data());
-            }
-            require(in_range, "a row or a bin is out of range");
-            return own(std::move(sums), kBinLanes);
-        },
-        "rows"_a.noconvert(), "bins"_a.noconvert(), "probabilities"_a.noconvert(), "labels"_a.noconvert(),
-        "weights"_a.noconvert().none(), "n_bins"_a);
+    nb::class_<HeldRows>(m, "CellRows")
+        .def(
+            "__init__",
+            [](HeldRows* self, Vector<double> probabilities, Vector<double> labels,
+               std::optional<Vector<double>> weights, Rows<std::uint8_t> members, std::size_t n_groups, double width,
+               std::size_t n_bins) {
+                require_bins(width, n_bins);
+                const std::size_t n = probabilities.shape(0);
+                require(labels.shape(0) == n && (!weights || weights->shape(0) == n) && members.shape(0) == n,
+                        "the arrays of rows differ in length");
+                require(n < (std::size_t{1} << 31), "there are too many rows");
+                require(members.shape(1) == (n_groups + 7) / 8, "members have a wrong shape");
+                for (std::size_t i = 0; i < n; ++i)
+                    require(!std::isnan(probabilities.data()[i]), "a probability is NaN");
+                CellRows rows(probabilities.data(), labels.data(), weights ? weights->data() : nullptr, members.data(),
+                              n, n_groups, width, n_bins);
+                new (self) HeldRows{labels, weights, members, std::move(rows)};
+            },
+            nb::kw_only(), "probabilities"_a.noconvert(), "labels"_a.noconvert(), "weights"_a.noconvert().none(),
+            "members"_a.noconvert(), "n_groups"_a, "width"_a, "n_bins"_a)
+        .def(
+            "look_once",
+            [](HeldRows& self, Vector<std::int32_t> groups, Vector<std::int32_t> bins, double alpha,
+               Vector<double> noises) {
+                require_within(groups, self.rows.n_groups(), "a group is out of range");
+                require_within(bins, self.rows.n_bins(), "a bin is out of range");
+                require(noises.shape(0) >= groups.shape(0) * bins.shape(0), "there must be a noise a cell");
+                std::vector<std::int32_t> group, bin;
+                std::vector<double> delta;
+                {
+                    nb::gil_scoped_release released;
+                    const std::vector<Moved> moves =
+                        self.rows.look_once({groups.data(), groups.data() + groups.shape(0)},
+                                            {bins.data(), bins.data() + bins.shape(0)}, alpha, noises.data());
+                    for (const Moved& moved : moves) {
+                        group.push_back(moved.group);
+                        bin.push_back(moved.bin);
+                        delta.push_back(moved.delta);
+                    }
+                }
+                return std::make_tuple(own(std::move(group)), own(std::move(bin)), own(std::move(delta)));
+            },
+            "groups"_a.noconvert(), "bins"_a.noconvert(), "alpha"_a, "noises"_a.noconvert())
+        .def("probabilities", [](const HeldRows& self) { return own(std::vector<double>(self.rows.probabilities())); });
     nb::class_<HeldMoves>(m, "CellMoves")
         .def(
             "__init__",

@@ -98,9 +98,21 @@ class Cells:
 Shorts = npt.NDArray[np.uint16]
 
 def bins_of(probabilities: Floats, width: float, n_bins: int) -> Shorts: ...
-def bin_sums(
-    rows: Ints, bins: Shorts, probabilities: Floats, labels: Floats, weights: Floats | None, n_bins: int
-) -> Floats: ...
+
+class CellRows:
+    def __init__(
+        self,
+        *,
+        probabilities: Floats,
+        labels: Floats,
+        weights: Floats | None,
+        members: Bytes,
+        n_groups: int,
+        width: float,
+        n_bins: int,
+    ) -> None: ...
+    def look_once(self, groups: Ints, bins: Ints, alpha: float, noises: Floats) -> tuple[Ints, Ints, Floats]: ...
+    def probabilities(self) -> Floats: ...
 
 class CellMoves:
     def __init__(self, *, group: Ints, bin: Ints, delta: Floats, width: float, n_bins: int, n_groups: int) -> None: ...

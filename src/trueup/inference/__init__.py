@@ -5,7 +5,7 @@ from trueup.inference._baseline import BaselineCalibrator
 from trueup.inference._bodies import average_bins, compile_body, group_features, levels_of, nearest_levels
 from trueup.inference._calibrator import Calibrator
 from trueup.inference._load import load
-from trueup.inference._members import group_rows, members_matrix, packed_members
+from trueup.inference._members import masks_of_model, members_matrix, packed_members
 from trueup.inference._threads import thread_count
 
 __all__ = [
@@ -17,9 +17,9 @@ __all__ = [
     "compile_rounds",
     "correction",
     "group_features",
-    "group_rows",
     "levels_of",
     "load",
+    "masks_of_model",
     "members_matrix",
     "nearest_levels",
     "packed_members",

@@ -15,7 +15,7 @@ from trueup.model import BaselineModel, Group, GroupCondition, IsBetween, IsOneO
 if TYPE_CHECKING:
     from trueup.table import CalibrationTable, Column
 
-__all__ = ["group_rows", "masks_of_model", "members_matrix", "packed_members"]
+__all__ = ["masks_of_model", "members_matrix", "packed_members"]
 
 Bits = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
@@ -60,11 +60,6 @@ def packed_members(masks: Iterable[Mask], n_rows: int) -> Bits:
             columns.append(np.zeros(n_rows, np.uint8))
         columns[-1] |= mask.astype(np.uint8) << np.uint8(place % 8)
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 1), np.uint8)
-
-
-def group_rows(members: Bits, group: int) -> npt.NDArray[np.int32]:
-    """The rows of one group, counted from 0, from packed masks."""
-    return np.flatnonzero(members[:, group // 8] >> np.uint8(group % 8) & 1).astype(np.int32)
 
 
 def members_matrix(masks: Sequence[Mask] | Iterator[Mask], n_rows: int, n_groups: int) -> npt.NDArray[np.float64]:
