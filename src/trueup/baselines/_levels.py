@@ -179,7 +179,7 @@ def joined_by_level(trees: list[Trees], cuts: Floats, level_feature: int) -> Tre
         "decision_type": np.concatenate([np.zeros(n_chain), together.decision_type]),
         "left_child": np.concatenate([roots[:n_chain], children[0]]),
         "right_child": np.concatenate([chain_right, children[1]]),
-        "leaf_values": together.leaf_values,
+        "leaf_values": np.clip(together.leaf_values, 0.0, 1.0),  # means of labels, but for their last digits
         "category_offsets": together.category_offsets,
         "category_words": together.category_words,
     }
