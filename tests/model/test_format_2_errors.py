@@ -55,6 +55,8 @@ def condition_is(**entry: Any) -> Edit:
     return group_is(conditions=[entry])
 
 
+CLOSED = {"includes_low": True, "includes_high": True, "or_missing": True}
+NUMBERS = {"name": "age", "kind": "NUMBER", "categories": None}
 NAMED = {"name": "country", "kind": "STRING", "categories": ["a"]}
 
 
@@ -80,7 +82,7 @@ NAMED = {"name": "country", "kind": "STRING", "categories": ["a"]}
         (condition_is(test="missing", column="age", excluded=0), "expected bool, found int"),
         (condition_is(test="missing", column="age"), "the field 'excluded' is missing"),
         (
-            condition_is(test="one_of", values={**NAMED, "categories": None, "kind": "NUMBER"}, excluded=True, or_missing=True),
+            condition_is(test="one_of", values=NUMBERS, excluded=True, or_missing=True),
             "a condition names no values",
         ),
         (
@@ -88,16 +90,11 @@ NAMED = {"name": "country", "kind": "STRING", "categories": ["a"]}
             "categories must be sorted",
         ),
         (
-            condition_is(
-                test="between", column="age", low=None, high=None, includes_low=True, includes_high=True, or_missing=True
-            ),
+            condition_is(test="between", column="age", low=None, high=None, **CLOSED),
             "an interval has no bound",
         ),
         (
-            condition_is(
-                test="between", column="age", low={"float": "nan"}, high=None, includes_low=True, includes_high=True,
-                or_missing=True,
-            ),
+            condition_is(test="between", column="age", low={"float": "nan"}, high=None, **CLOSED),
             "a bound is NaN",
         ),
         (lambda manifest: manifest["parity"]["expected"].reverse(), "a row that must get"),
