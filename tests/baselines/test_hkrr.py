@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trueup.baselines import HKRR
-from trueup.errors import ConvergenceWarning, LabelError, ParameterError
+from trueup.errors import ColumnError, ConvergenceWarning, LabelError, ParameterError
 from trueup.metrics import multicalibration_error
 
 HALVES = {"half": ["a"] * 40 + ["b"] * 40}
@@ -140,6 +140,9 @@ def test_an_eval_set_that_is_wrong_says_so() -> None:
     ):
         with pytest.raises(error, match=message):
             HKRR().fit(HALVES, LABELS, scores=ONE_HALF, groups=GROUPS, eval_set=eval_set)
+    masks = {"a": np.arange(80) < 40}
+    with pytest.raises(ColumnError, match="eval_set: 1 of 1 groups are missing that were given as masks at fit: 'a'"):
+        HKRR().fit(HALVES, LABELS, scores=ONE_HALF, groups=masks, eval_set=(HALVES, LABELS, ONE_HALF))
     tiny = {"half": ["a", "b"]}
     with pytest.raises(ParameterError, match="no group has enough rows"):
         HKRR(alpha=[0.1, 0.2]).fit(HALVES, LABELS, scores=ONE_HALF, groups=GROUPS, eval_set=(tiny, [0, 1], [0.5, 0.5]))
