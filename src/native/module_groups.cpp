@@ -72,9 +72,13 @@ void bind_groups(nb::module_& m) {
                 require(members.shape(1) == (n_groups + 7) / 8, "members have a wrong shape");
                 for (std::size_t i = 0; i < n; ++i)
                     require(!std::isnan(probabilities.data()[i]), "a probability is NaN");
-                CellRows rows(probabilities.data(), labels.data(), weights ? weights->data() : nullptr, members.data(),
-                              n, n_groups, width, n_bins);
-                new (self) HeldRows{labels, weights, members, std::move(rows)};
+                std::optional<CellRows> rows;
+                {
+                    nb::gil_scoped_release released;
+                    rows.emplace(probabilities.data(), labels.data(), weights ? weights->data() : nullptr,
+                                 members.data(), n, n_groups, width, n_bins);
+                }
+                new (self) HeldRows{labels, weights, members, std::move(*rows)};
             },
             nb::kw_only(), "probabilities"_a.noconvert(), "labels"_a.noconvert(), "weights"_a.noconvert().none(),
             "members"_a.noconvert(), "n_groups"_a, "width"_a, "n_bins"_a)

@@ -118,7 +118,7 @@ def test_groups_that_are_wrong_are_refused_by_name() -> None:
         (None, ParameterError, r"HKRR needs the groups that it shall calibrate: pass groups="),
         ([], ParameterError, "groups is empty"),
         (["county = NO"], ColumnError, "county = NO: X has no column 'county'"),
-        (["age < 25", "age < 25"], ParameterError, "Two groups are called 'age < 25'"),
+        (["age < 25", "age < 25"], ParameterError, "2 groups are called 'age < 25'"),
         ({"a": [True] * 5}, TableError, "Group 'a' has 5 rows, but y has 800"),
         ({"a": ["x"] * N}, ColumnError, "Group 'a' holds strings"),
     ):

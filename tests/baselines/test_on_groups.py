@@ -81,6 +81,13 @@ def test_an_estimator_that_names_features_is_refused() -> None:
         GroupMCGrad(estimator=MCGrad(features=["x"])).fit(X, y, scores=p, groups=masks)
 
 
+@pytest.mark.parametrize("parameters", [{"n_estimators": 0}, {"n_estimators": 1.5}, {"learning_rate": 0}])
+def test_parameters_that_make_no_sense_are_refused_by_their_name(parameters: dict[str, Any]) -> None:
+    X, y, p, masks = wrong_rows(n=100)
+    with pytest.raises(ParameterError, match=f"^{next(iter(parameters))} must be a"):
+        DFMC(**parameters).fit(X, y, scores=p, groups=masks)
+
+
 def test_few_rows_give_the_scores_back() -> None:
     X, y, p, masks = wrong_rows(n=30)
     with pytest.warns(InsufficientDataWarning, match="Too few rows"):

@@ -38,5 +38,5 @@ def test_thousands_of_hostile_files_are_refused_or_harmless() -> None:
 @pytest.mark.parametrize("golden", BASELINES)
 def test_so_are_hostile_files_of_baselines(golden: str) -> None:
     report = judged(golden)
-    assert sum(report["outcomes"].values()) >= 800
-    assert report["outcomes"]["refused"] >= 600
+    assert sum(report["outcomes"].values()) >= 700
+    assert report["outcomes"]["refused"] >= 500

@@ -75,9 +75,9 @@ class HKRR(Baseline):
     with a window of ``alpha / 4``, which finds nothing wrong below two windows and else gives the mean label and a
     uniform noise of up to one window; a probability that leaves [0, 1] is put back.
 
-    Of several alphas, that with the least multicalibration error (the largest ECCE of any of the groups, in its
-    standard errors) on the rows of `eval_set` is taken: it is what the algorithm is for, and unlike the largest
-    error as such it is not ruled by whichever group has the fewest rows. If two are equal, the larger.
+    Of several alphas, that with the least multicalibration error (the largest ECCE of all rows or of any of the
+    groups, in its standard errors) on the rows of `eval_set` is taken: it is what the algorithm is for, and unlike
+    the largest error as such it is not ruled by whichever group has the fewest rows. If two are equal, the larger.
 
     Examples
     --------

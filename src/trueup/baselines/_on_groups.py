@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from trueup.baselines._checks import check_number, check_whole
 from trueup.baselines._estimator import Baseline
 from trueup.baselines._rows import FitRows, GroupsOfRows, read_groups, read_rows, summary_of
 from trueup.calibrator import MCGrad
@@ -24,6 +25,7 @@ _TREES = {
     "min_gain_to_split": 0.0,
 }
 _MIN_SUM_HESSIAN = 1e-3
+_MIN_LEARNING_RATE = 1e-6
 
 
 class DFMC(Baseline):
@@ -104,6 +106,8 @@ class DFMC(Baseline):
         DFMC
             The estimator itself.
         """
+        check_whole("n_estimators", self.n_estimators, 1)
+        check_number("learning_rate", self.learning_rate, _MIN_LEARNING_RATE, 1.0)
         one_boosting = MCGrad(
             max_rounds=1,
             validation=None,

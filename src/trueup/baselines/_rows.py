@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from trueup.model import Group, TrainingSummary
 from trueup.segments import frozen_group, group_masks
 from trueup.table import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
 
-__all__ = ["FitRows", "GroupsOfRows", "read_eval_rows", "read_groups", "read_rows", "summary_of"]
+__all__ = ["FitRows", "GroupsOfRows", "kept_rows", "read_eval_rows", "read_groups", "read_rows", "summary_of"]
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -118,17 +119,14 @@ def read_groups(groups: Any, rows: FitRows, method: str) -> GroupsOfRows:
             f"{method} needs the groups that it shall calibrate: pass groups=, masks by name, a table of booleans, or "
             'conditions such as ["country = NO", "age < 25"]. MCGrad needs none.'
         )
-    found = list(_groups_and_masks(groups, rows))
-    names = [group.name for group, _ in found]
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-    if twice is not None:
-        raise ParameterError(f"Two groups are called {twice!r}. Give each a name of its own.")
-    return GroupsOfRows(tuple(group for group, _ in found), tuple(mask for _, mask in found))
-
-
-def _groups_and_masks(groups: Any, rows: FitRows) -> Iterator[tuple[Group, Mask]]:
+    frozen, masks = [], []
     for segment, mask in group_masks(groups, rows.table.n_rows, rows.table):
-        yield frozen_group(segment, rows.table), mask if rows.kept is None else mask[rows.kept]
+        frozen.append(frozen_group(segment, rows.table))
+        masks.append(mask)
+    name, times = Counter(group.name for group in frozen).most_common(1)[0]
+    if times > 1:
+        raise ParameterError(f"{times} groups are called {name!r}. Give each a name of its own.")
+    return GroupsOfRows(tuple(frozen), tuple(kept_rows(masks, rows.kept)))
 
 
 def kept_rows(masks: Iterable[Mask], kept: Mask | None) -> Iterator[Mask]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def packed_members(masks: Iterable[Mask], n_rows: int) -> Bits:
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 1), np.uint8)
 
 
-def members_matrix(masks: Sequence[Mask] | Iterator[Mask], n_rows: int, n_groups: int) -> npt.NDArray[np.float64]:
+def members_matrix(masks: Iterable[Mask], n_rows: int, n_groups: int) -> npt.NDArray[np.float64]:
     """Masks as the columns of a matrix: 1 for the rows inside and 0 for the others."""
     matrix = np.empty((n_rows, n_groups), order="F")
     for place, mask in enumerate(masks):

@@ -125,7 +125,7 @@ def main(folder: str, golden: str) -> None:
         generators += [wrong_arrays(entries, rng), wrong_manifests(entries, rng)]
     else:  # a sample, for zips are read by the same code
         several = [damaged_bytes(good, rng), wrong_arrays(entries, rng), wrong_manifests(entries, rng)]
-        generators = [itertools.islice(files, None, None, 4) for files in several]
+        generators = [itertools.islice(files, None, None, 6) for files in several]
         generators.append(baseline_bombs(entries))
     files = (file for generator in generators for file in generator)
     resource.setrlimit(resource.RLIMIT_AS, (virtual_memory() + EXTRA_MEMORY,) * 2)
