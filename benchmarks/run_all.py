@@ -16,7 +16,7 @@ from report import as_text, write_readme
 
 HERE = Path(__file__).parent
 QUICK = ["install.py", "fit.py", "scoring.py", "segments.py", "fit_memory.py"]
-ALL = [*QUICK, "fit_profile.py", "fit_growth.py", "quality.py", "honesty.py", "bank_marketing.py"]
+ALL = [*QUICK, "fit_profile.py", "fit_growth.py", "baselines.py", "quality.py", "honesty.py", "bank_marketing.py"]
 
 
 def main() -> None:

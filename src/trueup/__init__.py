@@ -8,18 +8,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import datasets, errors, metrics, segments
+    from trueup import baselines, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
-    from trueup.inference import Calibrator, load
+    from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
     "AuditResult",
+    "BaselineCalibrator",
     "Calibrator",
     "MCGrad",
     "MulticalibratedClassifier",
     "__version__",
     "audit",
+    "baselines",
     "datasets",
     "errors",
     "load",
@@ -29,13 +31,14 @@ __all__ = [
 
 _HOME = {
     "AuditResult": "trueup.auditing",
+    "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
     "audit": "trueup.auditing",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("datasets", "errors", "metrics", "segments")
+_SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments")
 
 
 def __getattr__(name: str) -> Any:
