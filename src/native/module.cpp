@@ -17,6 +17,7 @@
 
 namespace trueup {
 void bind_cells(nanobind::module_& m);
+void bind_groups(nanobind::module_& m);
 }
 
 namespace nb = nanobind;
@@ -207,4 +208,5 @@ NB_MODULE(_native, m) {
         "scores"_a, "labels"_a.noconvert(), "weights"_a.none().noconvert(), "soft"_a, "gradients"_a.noconvert(),
         "hessians"_a.noconvert(), "n_threads"_a = 1);
     trueup::bind_cells(m);
+    trueup::bind_groups(m);
 }

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import datasets, errors, metrics, segments
+    from trueup import baselines, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.inference import Calibrator, load
@@ -20,6 +20,7 @@ __all__ = [
     "MulticalibratedClassifier",
     "__version__",
     "audit",
+    "baselines",
     "datasets",
     "errors",
     "load",
@@ -35,7 +36,7 @@ _HOME = {
     "audit": "trueup.auditing",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("datasets", "errors", "metrics", "segments")
+_SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ import sys
 
 __all__ = [
     "ColumnError",
+    "ConvergenceWarning",
     "CostWarning",
     "DataError",
     "DataFileError",
@@ -81,6 +82,10 @@ class ModelFileError(TrueupError):
 
 class TrueupWarning(UserWarning):
     """The base of all warnings of this package."""
+
+
+class ConvergenceWarning(TrueupWarning):
+    """A fit ended at its limit of iterations before it was done."""
 
 
 class CostWarning(TrueupWarning):

@@ -55,8 +55,8 @@ def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("extra", [{}, {"trees/new.npy": bytes(10**6)}])
 def test_a_file_of_a_newer_format_says_to_upgrade(extra: dict[str, bytes], tmp_path: Path) -> None:
-    path = with_manifest(tmp_path / "new", lambda manifest: manifest.update(format=2, new_field=1), extra)
-    with pytest.raises(ModelFileError, match=r"it is of format 2, and 1 is the newest known here\. Upgrade trueup\."):
+    path = with_manifest(tmp_path / "new", lambda manifest: manifest.update(format=3, new_field=1), extra)
+    with pytest.raises(ModelFileError, match=r"it is of format 3, and 2 is the newest known here\. Upgrade trueup\."):
         trueup.load(path)
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import json
-import platform
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
@@ -14,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trueup.calibrator._summary import json_parameters, package_versions, seeds_from
 from trueup.errors import (
     DataError,
     InsufficientDataWarning,
@@ -81,8 +79,7 @@ class FitOptions:
 
     def to_json(self) -> dict[str, Any]:
         """What a model file keeps: all that JSON can hold and that the model depends on."""
-        kept = {name: _plain(value) for name, value in vars(self).items() if name not in ("n_jobs", "verbose")}
-        return {name: value for name, value in kept.items() if _fits_json(value)}
+        return json_parameters(vars(self))
 
 
 def fit_model(
@@ -108,7 +105,7 @@ def fit_model(
     watched = None if eval_set is None else _watched_rows(encoder, eval_set, labels, options, base_rate)
     data = rows.with_more(watched, spec.features, labels.soft)
     splitting = _Splitting(labels, None if weights is None else weights > 0)
-    seeds = _seeds(options.random_state)
+    seeds = seeds_from(options.random_state)
     parameters = growth_parameters(
         options.lightgbm_params,
         min_sum_hessian_in_leaf=float(options.min_sum_hessian_in_leaf),
@@ -124,7 +121,7 @@ def fit_model(
         history=outcome.history,
         gains=tuple(outcome.gains.tolist()),
         parameters=options.to_json(),
-        versions=_versions(),
+        versions=package_versions(),
     )
     return CalibrationModel(spec, outcome.rounds, base_rate, labels.classes, summary), outcome.history
 
@@ -307,38 +304,3 @@ def _too_few(data: TrainingData, splits: Any, parameters: GrowthParameters) -> s
             f"side), and the training rows have {hessian:.3g}{hint}"
         )
     return ""
-
-
-def _seeds(random_state: Any) -> tuple[int, int]:
-    """A seed for the splits and one for LightGBM."""
-    from sklearn.utils import check_random_state
-
-    try:
-        generator = check_random_state(random_state)
-    except ValueError as error:
-        raise ParameterError(f"random_state must be an int, a RandomState or None, got {random_state!r}.") from error
-    first, second = generator.randint(np.iinfo(np.int32).max, size=2)
-    return int(first), int(second)
-
-
-def _versions() -> dict[str, str]:
-    names = ("trueup", "lightgbm", "numpy", "scikit-learn")
-    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    """The same in the types that JSON knows, where there are such."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in value.items()}
-    return value
-
-
-def _fits_json(value: Any) -> bool:
-    try:
-        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
-    except (TypeError, ValueError):
-        return False

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from trueup.calibrator._fitting import FitOptions, fit_model
-from trueup.errors import ScoreError
+from trueup.errors import ModelFileError, ScoreError
 from trueup.inference import Calibrator, load
 from trueup.model import CalibrationModel, RoundRecord
 
@@ -298,6 +298,8 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Fitted. Parameters that a file can't hold, such as a splitter, have their defaults.
         """
         model = load(path).model
+        if not isinstance(model, CalibrationModel):
+            raise ModelFileError(f"{os.fspath(path)!r} holds a baseline, not an MCGrad. Use trueup.load.")
         known = cls().get_params(deep=False).keys() - {
             "n_jobs",
             "verbose",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from trueup.inference import Calibrator
+    from trueup.inference import BaselineCalibrator, Calibrator
 
 __all__ = ["ApplyRequest", "apply"]
 
@@ -77,7 +77,7 @@ def with_probabilities(table: Any, name: str, values: npt.NDArray[np.float64]) -
 
 
 def _base_scores(
-    request: ApplyRequest, calibrator: Calibrator, table: Any, where: str
+    request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, table: Any, where: str
 ) -> npt.NDArray[np.float64] | None:
     """The base scores of all rows; None for a model that starts from the base rate."""
     from trueup.table import read_scores

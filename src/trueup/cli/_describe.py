@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._printing import percent, shown
 
 if TYPE_CHECKING:
-    from trueup.model import CalibrationModel, FittedRound
+    from trueup.model import BaselineModel, CalibrationModel, FittedRound
 
-__all__ = ["base_model_in_words", "describe_model", "losses", "most_used"]
+__all__ = ["base_model_in_words", "describe_baseline", "describe_model", "losses", "most_used"]
 
 
 def describe_model(model: CalibrationModel) -> dict[str, Any]:
@@ -52,6 +52,26 @@ def describe_model(model: CalibrationModel) -> dict[str, Any]:
         ],
         "parameters": dict(summary.parameters),
         "versions": dict(summary.versions),
+    }
+
+
+def describe_baseline(model: BaselineModel) -> dict[str, Any]:
+    """A model of another kind than rounds as JSON holds it."""
+    from trueup.model import encode_value
+
+    return {
+        "kind": type(model.body).__name__,
+        "groups": [group.name for group in model.groups],
+        "masks": list(model.mask_names),
+        "columns": list(model.columns_read),
+        "rows": model.summary.n_rows,
+        "positive_rate": model.summary.positive_rate,
+        "classes": [encode_value(label) for label in model.classes],
+        "base_model": "scores" if model.base_rate is None else "base rate",
+        "score_column": model.features.score_column,
+        "base_rate": model.base_rate,
+        "parameters": dict(model.summary.parameters),
+        "versions": dict(model.summary.versions),
     }
 
 

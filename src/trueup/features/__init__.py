@@ -1,6 +1,7 @@
 """Learn and apply: category codes, numerical columns, what is missing and what is unseen."""
 
 from trueup.features._codes import FeatureCodes
+from trueup.features._conditions import holds_between, holds_missing, holds_one_of
 from trueup.features._encode import FeatureEncoder
 from trueup.features._learn import chosen_columns, learn_column, learn_columns, learn_features
 
@@ -8,6 +9,9 @@ __all__ = [
     "FeatureCodes",
     "FeatureEncoder",
     "chosen_columns",
+    "holds_between",
+    "holds_missing",
+    "holds_one_of",
     "learn_column",
     "learn_columns",
     "learn_features",

@@ -1,15 +1,28 @@
 """Scoring: the one formula, plain and compiled, without LightGBM, scikit-learn or pandas."""
 
 from trueup.inference._apply import apply_round, compile_rounds, correction, probabilities, score_logits
-from trueup.inference._calibrator import Calibrator, load
+from trueup.inference._baseline import BaselineCalibrator
+from trueup.inference._bodies import average_bins, compile_body, group_features, levels_of, nearest_levels
+from trueup.inference._calibrator import Calibrator
+from trueup.inference._load import load
+from trueup.inference._members import masks_of_model, members_matrix, packed_members
 from trueup.inference._threads import thread_count
 
 __all__ = [
+    "BaselineCalibrator",
     "Calibrator",
     "apply_round",
+    "average_bins",
+    "compile_body",
     "compile_rounds",
     "correction",
+    "group_features",
+    "levels_of",
     "load",
+    "masks_of_model",
+    "members_matrix",
+    "nearest_levels",
+    "packed_members",
     "probabilities",
     "score_logits",
     "thread_count",

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import MissingScoreWarning, ModelFileError, ScoreError, callers_level
 from trueup.features import FeatureEncoder
 from trueup.inference._apply import compile_rounds, probabilities, score_logits
-from trueup.inference._parity import check_parity, make_parity_rows
-from trueup.inference._threads import thread_count
-from trueup.model import CalibrationModel, plain_value, read_model, write_model
+from trueup.inference._parity import make_parity_rows
+from trueup.inference._scores import base_score_of_row, checked_score, read_base_scores
+from trueup.inference._threads import threads_for_rows
+from trueup.model import CalibrationModel, write_model
 
-if TYPE_CHECKING:
-    from trueup.table import CalibrationTable
-
-__all__ = ["Calibrator", "load"]
+__all__ = ["Calibrator"]
 
 Floats = npt.NDArray[np.float64]
-_FITTED_WITHOUT_SCORES = (
-    "The model was fitted without scores, on the base rate; it can't take any now. Fit with scores=."
-)
-_ROWS_A_THREAD = 8192  # below this, starting a thread costs more than it saves
 
 
 class Calibrator:
@@ -88,7 +79,7 @@ class Calibrator:
         float64 array
             One probability a row; NaN where the score is missing.
         """
-        table, base = self._read(X, scores)
+        table, base = read_base_scores(self.model, X, scores)
         matrix = self._encoder.encode(table)  # also without rounds: a wrong table is an error all the same
         if not self.model.rounds:
             return base.copy()
@@ -111,7 +102,7 @@ class Calibrator:
         float64 array
             The probabilities after round 1, 2, ...
         """
-        table, base = self._read(X, scores)
+        table, base = read_base_scores(self.model, X, scores)
         threads = self._threads(len(base))
         matrix, logits = self._encoder.encode(table), score_logits(base, threads)
         for t in range(len(self.model.rounds)):
@@ -134,11 +125,7 @@ class Calibrator:
         float
             The probability; NaN if the score is missing.
         """
-        if score is None:
-            score = self._score_of_row(row)
-        elif self.model.base_rate is not None:
-            raise ScoreError(_FITTED_WITHOUT_SCORES)
-        return self._calibrate_row(row, score)
+        return self._calibrate_row(row, base_score_of_row(self.model, row, score))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, atomically.
@@ -151,116 +138,16 @@ class Calibrator:
         write_model(self.model, make_parity_rows(self.model, self._calibrate_row), path)
 
     def _calibrate_row(self, row: Mapping[str, Any], score: Any) -> float:
-        try:
-            usable = 0.0 <= score <= 1.0
-        except (TypeError, ValueError):
-            usable = False
-        if not usable:
-            score = _missing_score(score)
+        score = checked_score(score)
         numbers = self._encoder.encode_row(row)
         if not self.model.rounds:
             return float(score)
         return self._forest.probability_of_one(numbers, score)
 
-    def _read(self, X: Any, scores: Any) -> tuple[CalibrationTable, Floats]:
-        from trueup.table import read_scores, read_table
-
-        table = read_table(X)
-        name = "scores"
-        if scores is None:
-            column = self.model.features.score_column
-            if column is not None and column in table.names:
-                scores, name = table.column(column), f"Column {column!r}"
-            elif self.model.base_rate is not None:
-                return table, np.full(table.n_rows, self.model.base_rate)
-            else:
-                raise ScoreError(_fitted_on_scores(column, "s"))
-        elif self.model.base_rate is not None:
-            raise ScoreError(_FITTED_WITHOUT_SCORES)
-        base = read_scores(scores, table.n_rows, name=name, missing_allowed=True)
-        missing = int(np.isnan(base).sum())
-        if missing:
-            first = int(np.argmax(np.isnan(base)))
-            warnings.warn(
-                f"{name}: {missing:,} of {len(base):,} scores are missing (first at row {first:,}). Those rows get "
-                "NaN.",
-                MissingScoreWarning,
-                stacklevel=callers_level(),
-            )
-        return table, base
-
-    def _score_of_row(self, row: Mapping[str, Any]) -> Any:
-        column = self.model.features.score_column
-        if column is not None and column in row:
-            return row[column]
-        if self.model.base_rate is not None:
-            return self.model.base_rate
-        raise ScoreError(_fitted_on_scores(column, ""))
-
     def _threads(self, n_rows: int) -> int:
-        return max(1, min(thread_count(self.n_jobs), n_rows // _ROWS_A_THREAD))
-
-
-def _missing_score(score: Any) -> float:
-    """NaN for a score that is missing; an error for one that is wrong."""
-    with contextlib.suppress(TypeError):  # it may be no single value at all
-        if plain_value(score) is None:
-            return float("nan")
-    raise ScoreError(f"score is {score!r}; pass a probability in [0, 1].")
-
-
-def _fitted_on_scores(column: str | None, plural: str) -> str:
-    where = f", or add the column {column!r} that held them at fit" if column is not None else ""
-    return f"The model was fitted on scores; pass the base model's as score{plural}={where}."
+        return threads_for_rows(self.n_jobs, n_rows)
 
 
 def _calibrator_from(model: CalibrationModel, n_jobs: int | None) -> Calibrator:
     """What unpickling calls: compiled trees are made again, not copied."""
     return Calibrator(model, n_jobs=n_jobs)
-
-
-def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrator:
-    """A calibrator from a model file.
-
-    Everything in the file is checked before a score is given; nothing in it is executed.
-
-    Parameters
-    ----------
-    path : path-like
-        The model file.
-    n_jobs : int, optional
-        Threads for tables; by default all cores that the process may use.
-
-    Returns
-    -------
-    Calibrator
-        Ready to score.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is damaged, truncated, hostile, or of a newer format.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import trueup
-    >>> from trueup.datasets import make_traffic
-    >>> traffic = make_traffic(5000, random_state=0)
-    >>> fitted = trueup.MCGrad(max_rounds=2, validation=None, rescale="train")
-    >>> fitted = fitted.fit(traffic.X, traffic.y, scores=traffic.scores)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     fitted.save(Path(folder) / "model.trueup")
-    ...     calibrator = trueup.load(Path(folder) / "model.trueup")
-    >>> calibrator
-    <Calibrator: 2 rounds, 11 features>
-    """
-    model, parity = read_model(path)
-    name = os.fspath(path)
-    try:
-        calibrator = Calibrator(model, n_jobs=n_jobs)
-    except (ValueError, TypeError) as error:
-        raise ModelFileError(f"{name!r} can't be used as a trueup model: {error}.") from error
-    check_parity(model, parity, calibrator._calibrate_row, name)
-    return calibrator

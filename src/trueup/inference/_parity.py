@@ -7,7 +7,7 @@ a single user beyond what its trees do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from trueup.errors import ModelFileError
 from trueup.model import CalibrationModel, ParityRows
 
-__all__ = ["check_parity", "make_parity_rows"]
+__all__ = ["check_parity", "make_parity_rows", "parity_rows"]
 
 N_ROWS = 8
 TOLERANCE = 1e-9
@@ -26,6 +26,11 @@ ScoreOne = Callable[[Mapping[str, Any], float], float]
 def make_parity_rows(model: CalibrationModel, score_one: ScoreOne) -> ParityRows:
     """Rows that lie on and beside the thresholds of the model, each feature missing in one of them."""
     choices = [_choices(model, i) for i in range(len(model.features.features))]
+    return parity_rows(model.features.names, choices, score_one)
+
+
+def parity_rows(names: Sequence[str], choices: Sequence[Sequence[Any]], score_one: ScoreOne) -> ParityRows:
+    """Rows that hold one of the choices for each name, each name missing in one of them."""
     rows = tuple(
         tuple(
             None if not values or (r + i) % N_ROWS == 0 else values[(r * 7919 + i * 104729) % len(values)]
@@ -35,18 +40,17 @@ def make_parity_rows(model: CalibrationModel, score_one: ScoreOne) -> ParityRows
     )
     scores = tuple((r + 0.5) / N_ROWS for r in range(N_ROWS))
     expected = tuple(
-        score_one(dict(zip(model.features.names, row, strict=True)), score)
-        for row, score in zip(rows, scores, strict=True)
+        score_one(dict(zip(names, row, strict=True)), score) for row, score in zip(rows, scores, strict=True)
     )
     return ParityRows(rows, scores, expected)
 
 
-def check_parity(model: CalibrationModel, parity: ParityRows, score_one: ScoreOne, path: str) -> None:
+def check_parity(names: Sequence[str], parity: ParityRows, score_one: ScoreOne, path: str) -> None:
     """Raise `ModelFileError` unless this machine gives the parity rows what the one that wrote them gave."""
     unusable = f"{path!r} can't be used as a trueup model"
     for row, score, expected in zip(parity.rows, parity.scores, parity.expected, strict=True):
         try:
-            found = score_one(dict(zip(model.features.names, row, strict=True)), score)
+            found = score_one(dict(zip(names, row, strict=True)), score)
         except (ValueError, TypeError, ArithmeticError) as error:
             raise ModelFileError(f"{unusable}: its parity rows can't be read.") from error
         if not math.isclose(found, expected, rel_tol=TOLERANCE, abs_tol=TOLERANCE):

@@ -6,7 +6,9 @@ import os
 
 from trueup.errors import ParameterError
 
-__all__ = ["thread_count"]
+__all__ = ["thread_count", "threads_for_rows"]
+
+_ROWS_A_THREAD = 8192  # below this, starting a thread costs more than it saves
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -19,3 +21,8 @@ def thread_count(n_jobs: int | None) -> int:
     if n_jobs == 0:
         raise ParameterError("n_jobs must not be 0. Use None for all cores.")
     return int(n_jobs)
+
+
+def threads_for_rows(n_jobs: int | None, n_rows: int) -> int:
+    """The number of threads for scoring so many rows."""
+    return max(1, min(thread_count(n_jobs), n_rows // _ROWS_A_THREAD))

@@ -1,8 +1,18 @@
 """The narrow waist: what a fit gives and scoring needs, and the file that it is kept in."""
 
 from trueup.model._atomic import atomic_path
+from trueup.model._baselines import (
+    BaselineBody,
+    BaselineModel,
+    CellUpdates,
+    GroupRounds,
+    LevelTrees,
+    ScoreMap,
+    number_of_bins,
+)
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._file import read_model, write_model
+from trueup.model._groups import Group, GroupCondition, IsBetween, IsMissing, IsOneOf
 from trueup.model._manifest import FORMAT, ParityRows
 from trueup.model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
 from trueup.model._trees import ARRAY_TYPES, Trees
@@ -11,19 +21,31 @@ from trueup.model._values import OpaqueValue, decode_value, encode_value, plain_
 __all__ = [
     "ARRAY_TYPES",
     "FORMAT",
+    "BaselineBody",
+    "BaselineModel",
     "CalibrationModel",
+    "CellUpdates",
     "Feature",
     "FeatureSpec",
     "FittedRound",
+    "Group",
+    "GroupCondition",
+    "GroupRounds",
+    "IsBetween",
+    "IsMissing",
+    "IsOneOf",
+    "LevelTrees",
     "OpaqueValue",
     "ParityRows",
     "RoundRecord",
+    "ScoreMap",
     "TrainingSummary",
     "Trees",
     "ValueKind",
     "atomic_path",
     "decode_value",
     "encode_value",
+    "number_of_bins",
     "plain_value",
     "read_model",
     "write_model",

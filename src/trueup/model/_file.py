@@ -1,5 +1,7 @@
 """The model file: a zip of one JSON manifest and plain arrays, written whole or not at all.
 
+Rounds over features are of format 1, models of other kinds of format 2, whose manifest names the kind.
+
 Nothing in it is executable and nothing is compressed: what is stored is what is read, so a small file can't
 unfold into a large one. `read_model` checks the container, the checksums and every field; that the trees are
 trees is checked where they are compiled, in `trueup.inference`.
@@ -27,9 +29,18 @@ import numpy.typing as npt
 
 from trueup.errors import ModelFileError
 from trueup.model._atomic import atomic_path
+from trueup.model._baselines import BaselineModel
 from trueup.model._manifest import FORMAT, ParityRows, manifest_from_model, model_from_manifest
+from trueup.model._manifest_2 import (
+    ARRAYS_OF_KIND,
+    FORMAT_2,
+    arrays_of_body,
+    baseline_from_manifest,
+    kind_of_manifest,
+    manifest_from_baseline,
+)
 from trueup.model._model import CalibrationModel
-from trueup.model._trees import ARRAY_TYPES, Trees
+from trueup.model._trees import Trees
 
 __all__ = ["read_model", "write_model"]
 
@@ -38,8 +49,7 @@ MAX_MANIFEST_BYTES = 2**26  # some five million categories
 _MAX_LIST_BYTES = 2**16  # of the zip's list of parts, and of the checksums: a few hundred bytes each
 _MANIFEST = "manifest.json"
 _CHECKSUMS = "checksums.json"
-_ARRAY_ENTRIES = {name: f"trees/{name}.npy" for name in ARRAY_TYPES}
-_PARTS = sorted([_MANIFEST, _CHECKSUMS, *_ARRAY_ENTRIES.values()])
+_FOLDERS = {"group_rounds": "trees", "level_trees": "trees"}  # of the zip, where they are not called as the kind is
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model is the same bytes, whenever it is written
 _UNIX = 3  # ... and wherever
 
@@ -59,13 +69,13 @@ _STUMBLES = (
 )  # fmt: skip
 
 
-def write_model(model: CalibrationModel, parity: ParityRows, path: str | os.PathLike[str]) -> None:
+def write_model(model: CalibrationModel | BaselineModel, parity: ParityRows, path: str | os.PathLike[str]) -> None:
     """Write a model file atomically.
 
     Parameters
     ----------
-    model : CalibrationModel
-        The model.
+    model : CalibrationModel or BaselineModel
+        The model; the first is written as format 1, the other as format 2.
     parity : ParityRows
         Rows with their expected outputs, which a reader checks itself against.
     path : path-like
@@ -91,7 +101,7 @@ def write_model(model: CalibrationModel, parity: ParityRows, path: str | os.Path
             archive.writestr(entry, content)
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRows]:
+def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
     """Read a model file, trusting nothing in it.
 
     Parameters
@@ -101,7 +111,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRo
 
     Returns
     -------
-    CalibrationModel, ParityRows
+    CalibrationModel or BaselineModel, ParityRows
         The model, and the rows to check the scoring of it against.
 
     Raises
@@ -129,13 +139,18 @@ def _reason(error: Exception) -> str:
     return reason if len(reason) <= 300 else f"{reason[:300]} ..."
 
 
-def _entries_of(model: CalibrationModel, parity: ParityRows) -> dict[str, bytes]:
+def _entries_of(model: CalibrationModel | BaselineModel, parity: ParityRows) -> dict[str, bytes]:
     """The contents of the zip by name."""
-    trees = Trees.concatenate([fitted.trees for fitted in model.rounds])
-    manifest = json.dumps(manifest_from_model(model, parity), ensure_ascii=True, allow_nan=False, indent=1)
+    if isinstance(model, BaselineModel):
+        described, arrays = manifest_from_baseline(model, parity), arrays_of_body(model.body)
+    else:
+        described = manifest_from_model(model, parity)
+        arrays = Trees.concatenate([fitted.trees for fitted in model.rounds]).arrays()
+    manifest = json.dumps(described, ensure_ascii=True, allow_nan=False, indent=1)
     entries = {_MANIFEST: manifest.encode("ascii")}
-    for name, array in trees.arrays().items():
-        entries[_ARRAY_ENTRIES[name]] = _npy_bytes(array.astype(ARRAY_TYPES[name], copy=False))
+    types, names = _arrays_in(described)
+    for name, array in arrays.items():
+        entries[names[name]] = _npy_bytes(array.astype(types[name], copy=False))
     checksums = {name: hashlib.sha256(content).hexdigest() for name, content in entries.items()}
     entries[_CHECKSUMS] = json.dumps(checksums, indent=1).encode("ascii")
     _check_size("its manifest", len(entries[_MANIFEST]), MAX_MANIFEST_BYTES)
@@ -143,9 +158,21 @@ def _entries_of(model: CalibrationModel, parity: ParityRows) -> dict[str, bytes]
     return entries
 
 
-def _model_from(manifest: dict[str, Any], entries: Mapping[str, bytes]) -> tuple[CalibrationModel, ParityRows]:
-    trees = Trees(**{name: _array(entries[entry], name) for name, entry in _ARRAY_ENTRIES.items()})
-    return model_from_manifest(manifest, trees)
+def _arrays_in(manifest: dict[str, Any]) -> tuple[dict[str, np.dtype[Any]], dict[str, str]]:
+    """The types of the arrays that belong to a manifest, and the parts of the zip that hold them."""
+    kind = "group_rounds" if manifest["format"] == FORMAT else kind_of_manifest(manifest)  # of either: trees
+    types = ARRAYS_OF_KIND[kind]
+    return types, {name: f"{_FOLDERS.get(kind, kind)}/{name}.npy" for name in types}
+
+
+def _model_from(
+    manifest: dict[str, Any], entries: Mapping[str, bytes]
+) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
+    types, names = _arrays_in(manifest)
+    arrays = {name: _array(entries[names[name]], name, dtype) for name, dtype in types.items()}
+    if manifest["format"] == FORMAT:
+        return model_from_manifest(manifest, Trees(**arrays))
+    return baseline_from_manifest(manifest, arrays)
 
 
 def _read_entries(file: BinaryIO) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -157,7 +184,8 @@ def _read_entries(file: BinaryIO) -> tuple[dict[str, Any], dict[str, bytes]]:
         with zipfile.ZipFile(file) as archive:
             parts = archive.infolist()
             manifest = _read_manifest(archive, parts)
-            if sorted(part.filename for part in parts) != _PARTS:
+            _, names = _arrays_in(manifest)
+            if sorted(part.filename for part in parts) != sorted([_MANIFEST, _CHECKSUMS, *names.values()]):
                 raise ValueError("its parts are not those of a model file.")
             if sum(part.file_size for part in parts) > size:
                 raise ValueError("its parts overlap or are cut off.")
@@ -200,8 +228,8 @@ def _read_manifest(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo]) -
     number = manifest.get("format")
     if type(number) is not int or number < 1:
         raise ValueError("its manifest has no format number.")
-    if number > FORMAT:
-        raise ValueError(f"it is of format {number}, and {FORMAT} is the newest known here. Upgrade trueup.")
+    if number > FORMAT_2:
+        raise ValueError(f"it is of format {number}, and {FORMAT_2} is the newest known here. Upgrade trueup.")
     return manifest
 
 
@@ -241,9 +269,8 @@ def _npy_bytes(array: npt.NDArray[Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _array(content: bytes, name: str) -> npt.NDArray[Any]:
+def _array(content: bytes, name: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """The array in a ``.npy`` file, which must be one-dimensional, of the right type, and all there."""
-    dtype = ARRAY_TYPES[name]
     start = 10 + int.from_bytes(content[8:10], "little")
     header = _NPY_HEADER.fullmatch(content[10:start])
     if not content.startswith(_NPY_MAGIC) or header is None or header[1] != dtype.str.encode():

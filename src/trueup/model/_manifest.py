@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 import operator
 import reprlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from trueup.model._checked import counted, exactly, fields_of, finite, finite_or_nan, none_if_nan, value_of
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
 from trueup.model._trees import Trees
-from trueup.model._values import decode_value, encode_value, plain_value
+from trueup.model._values import encode_value, plain_value
 
-__all__ = ["FORMAT", "ParityRows", "manifest_from_model", "model_from_manifest"]
+__all__ = [
+    "FORMAT",
+    "ParityRows",
+    "check_slices",
+    "feature_entry",
+    "fit_entries",
+    "manifest_from_model",
+    "model_from_manifest",
+    "parity_entry",
+    "read_feature",
+    "read_fit",
+    "read_parity",
+    "read_rounds",
+    "read_spec",
+    "round_entries",
+    "spec_entries",
+]
 
 FORMAT = 1
 MAX_ROUNDS = 5_000
@@ -45,8 +61,6 @@ _TYPES_OF_KIND: dict[ValueKind, tuple[type, ...]] = {
     ValueKind.EMPTY: (),
 }
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class ParityRows:
@@ -69,35 +83,59 @@ class ParityRows:
 
 def manifest_from_model(model: CalibrationModel, parity: ParityRows) -> dict[str, Any]:
     """Everything but the trees, as JSON holds it."""
-    spec, summary = model.features, model.summary
     return {
         "format": FORMAT,
+        **spec_entries(model.features),
+        "rounds": round_entries(model.rounds),
+        **fit_entries(model.base_rate, model.classes, model.summary),
+        "parity": parity_entry(parity),
+    }
+
+
+def spec_entries(spec: FeatureSpec) -> dict[str, Any]:
+    """The columns and features of a model."""
+    return {
         "columns": list(spec.columns),
         "named": spec.named,
         "score_column": spec.score_column,
-        "features": [_feature_entry(feature) for feature in spec.features],
-        "rounds": [{"n_trees": fitted.trees.n_trees, "theta": fitted.theta} for fitted in model.rounds],
-        "base_rate": model.base_rate,
-        "classes": [encode_value(label) for label in model.classes],
+        "features": [feature_entry(feature) for feature in spec.features],
+    }
+
+
+def round_entries(rounds: Sequence[FittedRound]) -> list[dict[str, Any]]:
+    """The rounds but for their trees."""
+    return [{"n_trees": fitted.trees.n_trees, "theta": fitted.theta} for fitted in rounds]
+
+
+def fit_entries(base_rate: float | None, classes: tuple[Any, ...], summary: TrainingSummary) -> dict[str, Any]:
+    """What any fit knows."""
+    return {
+        "base_rate": base_rate,
+        "classes": [encode_value(label) for label in classes],
         "summary": {
             "n_rows": summary.n_rows,
-            "positive_rate": _none_if_nan(summary.positive_rate),
+            "positive_rate": none_if_nan(summary.positive_rate),
             "history": [
-                {name: _none_if_nan(getattr(record, name)) for name in _HISTORY_FIELDS} for record in summary.history
+                {name: none_if_nan(getattr(record, name)) for name in _HISTORY_FIELDS} for record in summary.history
             ],
             "gains": list(summary.gains),
             "parameters": dict(summary.parameters),
             "versions": dict(summary.versions),
         },
-        "parity": {
-            "rows": [[encode_value(value) for value in row] for row in parity.rows],
-            "scores": list(parity.scores),
-            "expected": list(parity.expected),
-        },
     }
 
 
-def _feature_entry(feature: Feature) -> dict[str, Any]:
+def parity_entry(parity: ParityRows) -> dict[str, Any]:
+    """The parity rows."""
+    return {
+        "rows": [[encode_value(value) for value in row] for row in parity.rows],
+        "scores": list(parity.scores),
+        "expected": list(parity.expected),
+    }
+
+
+def feature_entry(feature: Feature) -> dict[str, Any]:
+    """A feature and its categories."""
     categories = feature.categories
     encoded = None if categories is None else [encode_value(value) for value in categories]
     return {"name": feature.name, "kind": feature.kind.name, "categories": encoded}
@@ -105,33 +143,44 @@ def _feature_entry(feature: Feature) -> dict[str, Any]:
 
 def model_from_manifest(manifest: dict[str, Any], trees: Trees) -> tuple[CalibrationModel, ParityRows]:
     """The model and its parity rows; a built-in error if a field is not what `manifest_from_model` writes."""
-    manifest = _record(manifest, _FIELDS)
-    features = tuple(_feature(entry) for entry in _a(list, manifest["features"]))
-    columns = tuple(_a(str, name) for name in _a(list, manifest["columns"]))
+    manifest = fields_of(manifest, _FIELDS)
+    spec = read_spec(manifest)
+    base_rate, classes, summary = read_fit(manifest, len(spec.features))
+    model = CalibrationModel(spec, read_rounds(manifest["rounds"], trees), base_rate, classes, summary)
+    return model, read_parity(manifest["parity"], len(spec.features))
+
+
+def read_spec(manifest: dict[str, Any]) -> FeatureSpec:
+    """What `spec_entries` has written."""
+    features = tuple(read_feature(entry) for entry in exactly(list, manifest["features"]))
+    columns = tuple(exactly(str, name) for name in exactly(list, manifest["columns"]))
     score_column = manifest["score_column"]
     names = {feature.name for feature in features}
     if len(set(columns)) != len(columns) or len(names) != len(features) or not names <= set(columns):
         raise ValueError("the names of columns and features don't fit together")
-    if score_column is not None and _a(str, score_column) not in set(columns) - names:
+    if score_column is not None and exactly(str, score_column) not in set(columns) - names:
         raise ValueError("the score column is no column, or a feature too")
-    spec = FeatureSpec(columns, features, _a(bool, manifest["named"]), score_column)
-    base_rate = None if manifest["base_rate"] is None else _number(manifest["base_rate"])
+    return FeatureSpec(columns, features, exactly(bool, manifest["named"]), score_column)
+
+
+def read_fit(manifest: dict[str, Any], n_features: int) -> tuple[float | None, tuple[Any, ...], TrainingSummary]:
+    """What `fit_entries` has written."""
+    base_rate = None if manifest["base_rate"] is None else finite(manifest["base_rate"])
     if base_rate is not None and not 0 <= base_rate <= 1:
         raise ValueError("the base rate is not a probability")
-    classes = _classes(_a(list, manifest["classes"]))
-    summary = _summary(manifest["summary"], len(features))
-    model = CalibrationModel(spec, _rounds(_a(list, manifest["rounds"]), trees), base_rate, classes, summary)
-    return model, _parity(manifest["parity"], len(features))
+    classes = _classes(exactly(list, manifest["classes"]))
+    return base_rate, classes, _summary(manifest["summary"], n_features)
 
 
-def _feature(entry: Any) -> Feature:
-    entry = _record(entry, ("name", "kind", "categories"))
-    name, kind_name = _a(str, entry["name"]), _a(str, entry["kind"])
+def read_feature(entry: Any) -> Feature:
+    """What `feature_entry` has written."""
+    entry = fields_of(entry, ("name", "kind", "categories"))
+    name, kind_name = exactly(str, entry["name"]), exactly(str, entry["kind"])
     if kind_name not in ValueKind.__members__:
         raise ValueError(f"{reprlib.repr(kind_name)} is no kind of value")
     kind = ValueKind[kind_name]
     if entry["categories"] is not None:
-        return Feature(name, kind, _categories(kind, _a(list, entry["categories"])))
+        return Feature(name, kind, _categories(kind, exactly(list, entry["categories"])))
     if kind is not ValueKind.NUMBER:
         raise ValueError("a numerical feature must hold numbers")
     return Feature(name, kind)
@@ -139,7 +188,7 @@ def _feature(entry: Any) -> Feature:
 
 def _categories(kind: ValueKind, encoded: list[Any]) -> tuple[Any, ...]:
     """The categories of a feature: distinct, of the kind's types, and in the order that bisection needs."""
-    values = tuple(map(_value, encoded))
+    values = tuple(map(value_of, encoded))
     if kind is ValueKind.STRING:
         is_right = all(type(value) is str for value in values)
     else:
@@ -165,24 +214,25 @@ def _is_plain(value: Any) -> bool:
 
 
 def _classes(encoded: list[Any]) -> tuple[Any, ...]:
-    classes = tuple(map(_value, encoded))
+    classes = tuple(map(value_of, encoded))
     for label in classes:
         if type(label) in (int, float):
-            _number(label)
+            finite(label)
     if len(classes) != 2 or None in classes or not classes[0] < classes[1]:
         raise ValueError("there must be two classes, in order")
     return classes
 
 
-def _rounds(entries: list[Any], trees: Trees) -> tuple[FittedRound, ...]:
+def read_rounds(written: Any, trees: Trees) -> tuple[FittedRound, ...]:
     """The rounds, each with its own part of the trees."""
-    _check_slices(trees)
+    entries = exactly(list, written)
+    check_slices(trees)
     if len(entries) > MAX_ROUNDS:
         raise ValueError(f"there are {len(entries):,} rounds, and {MAX_ROUNDS:,} is the limit")
     rounds, first, largest_logit = [], 0, _MAX_BASE_LOGIT
     for entry in entries:
-        round_ = _record(entry, ("n_trees", "theta"))
-        theta, last = _number(round_["theta"]), first + _count(round_["n_trees"])
+        round_ = fields_of(entry, ("n_trees", "theta"))
+        theta, last = finite(round_["theta"]), first + counted(round_["n_trees"])
         if last > trees.n_trees:
             raise ValueError("the rounds have more trees than there are")
         own = trees.slice(first, last)
@@ -198,7 +248,7 @@ def _rounds(entries: list[Any], trees: Trees) -> tuple[FittedRound, ...]:
     return tuple(rounds)
 
 
-def _check_slices(trees: Trees) -> None:
+def check_slices(trees: Trees) -> None:
     """Check all that slicing into rounds depends on; the rest is checked where trees are compiled."""
     for offsets in (trees.node_offsets, trees.category_offsets):
         if len(offsets) == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
@@ -217,23 +267,23 @@ def _check_slices(trees: Trees) -> None:
 
 
 def _summary(entry: Any, n_features: int) -> TrainingSummary:
-    entry = _record(entry, _SUMMARY_FIELDS)
-    records = [_record(record, _HISTORY_FIELDS) for record in _a(list, entry["history"])]
+    entry = fields_of(entry, _SUMMARY_FIELDS)
+    records = [fields_of(record, _HISTORY_FIELDS) for record in exactly(list, entry["history"])]
     history = tuple(
-        RoundRecord(number, **{name: _number_or_nan(record[name]) for name in _HISTORY_FIELDS})
+        RoundRecord(number, **{name: finite_or_nan(record[name]) for name in _HISTORY_FIELDS})
         for number, record in enumerate(records)
     )
-    gains = tuple(_number(gain) for gain in _a(list, entry["gains"]))
+    gains = tuple(finite(gain) for gain in exactly(list, entry["gains"]))
     if len(gains) not in (0, n_features + 1):
         raise ValueError("there must be one gain a feature, and one for the logit")
-    _check_depth(_a(dict, entry["parameters"]).values(), _MAX_DEPTH)
+    _check_depth(exactly(dict, entry["parameters"]).values(), _MAX_DEPTH)
     return TrainingSummary(
-        n_rows=_count(entry["n_rows"]),
-        positive_rate=_number_or_nan(entry["positive_rate"]),
+        n_rows=counted(entry["n_rows"]),
+        positive_rate=finite_or_nan(entry["positive_rate"]),
         history=history,
         gains=gains,
         parameters=entry["parameters"],
-        versions={name: _a(str, version) for name, version in _a(dict, entry["versions"]).items()},
+        versions={name: exactly(str, version) for name, version in exactly(dict, entry["versions"]).items()},
     )
 
 
@@ -246,61 +296,14 @@ def _check_depth(values: Iterable[Any], levels: int) -> None:
             _check_depth(value.values() if isinstance(value, dict) else value, levels - 1)
 
 
-def _parity(entry: Any, n_features: int) -> ParityRows:
-    entry = _record(entry, ("rows", "scores", "expected"))
-    rows = tuple(tuple(map(_value, _a(list, row))) for row in _a(list, entry["rows"]))
-    scores = tuple(_number(score) for score in _a(list, entry["scores"]))
-    expected = tuple(_number(value) for value in _a(list, entry["expected"]))
+def read_parity(entry: Any, n_values: int) -> ParityRows:
+    """What `parity_entry` has written, with so many values a row."""
+    entry = fields_of(entry, ("rows", "scores", "expected"))
+    rows = tuple(tuple(map(value_of, exactly(list, row))) for row in exactly(list, entry["rows"]))
+    scores = tuple(finite(score) for score in exactly(list, entry["scores"]))
+    expected = tuple(finite(value) for value in exactly(list, entry["expected"]))
     if not 1 <= len(rows) <= MAX_PARITY_ROWS or not len(rows) == len(scores) == len(expected):
         raise ValueError(f"there must be 1 to {MAX_PARITY_ROWS} parity rows, each with a score and a probability")
-    if any(len(row) != n_features for row in rows):
+    if any(len(row) != n_values for row in rows):
         raise ValueError("a parity row must have one value a feature")
     return ParityRows(rows, scores, expected)
-
-
-def _record(entry: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """An object with these fields and no others: what an unknown field means, only another version knows."""
-    fields = _a(dict, entry)
-    for name in names:
-        if name not in fields:
-            raise ValueError(f"the field {name!r} is missing")
-    if len(fields) > len(names):
-        unknown = next(name for name in fields if name not in names)
-        raise ValueError(f"the field {reprlib.repr(unknown)} is unknown")
-    return fields
-
-
-def _value(encoded: Any) -> Any:
-    """A value, if this is exactly what `encode_value` makes of it."""
-    if encoded is None or type(encoded) in (str, int, float, bool):
-        return encoded
-    value = decode_value(_a(dict, encoded))
-    if encode_value(value) != encoded:
-        raise ValueError(f"{reprlib.repr(encoded)} is no value")
-    return value
-
-
-def _a(kind: type[T], value: Any) -> T:
-    if type(value) is not kind:
-        raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
-    return value
-
-
-def _count(value: Any) -> int:
-    if not 0 <= _a(int, value) < 2**63:
-        raise ValueError(f"{reprlib.repr(value)} is not a count")
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise ValueError(f"{reprlib.repr(value)} is not a finite number")
-    return float(value)
-
-
-def _number_or_nan(value: Any) -> float:
-    return math.nan if value is None else _number(value)
-
-
-def _none_if_nan(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -116,11 +116,7 @@ def _averages(figures: Figures, tasks: Sequence[str]) -> list[Verdict]:
             ordered = sorted(table, key=lambda row: row.averages[name], reverse=metric.higher_is_better)
             orders.append([row.method for row in ordered])
         claim = f"Best on average in {metric.label}: {orders[0][0]}"
-        verdicts.append(
-            Verdict(
-                f"Best on average in {metric.label}: {orders[0][0]}", told[0], told[1], orders[0][0] == orders[1][0]
-            )
-        )
+        verdicts.append(Verdict(claim, ", ".join(orders[0]), ", ".join(orders[1]), orders[0][0] == orders[1][0]))
     return verdicts
 
 

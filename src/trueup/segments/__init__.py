@@ -7,6 +7,7 @@ grid of all segments to a depth, their sums in one pass, and what the whole sear
 from trueup.segments._conditions import Condition as Condition
 from trueup.segments._conditions import Interval, Missing, OneOf, Segment
 from trueup.segments._enumerate import enumerate_segments
+from trueup.segments._freeze import frozen_group as frozen_group
 from trueup.segments._grid import SegmentGrid as SegmentGrid
 from trueup.segments._grid import cross_columns as cross_columns
 from trueup.segments._grid import grid_of as grid_of

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import ColumnError, ParameterError
-from trueup.features import FeatureCodes
+from trueup.features import holds_between, holds_missing, holds_one_of
 from trueup.model import Feature, ValueKind
 from trueup.segments._words import in_json, meant_by, name_in_words, value_in_words
 from trueup.table import Column, listed, read_table
 
-__all__ = ["Condition", "Interval", "Missing", "OneOf", "Segment"]
+__all__ = ["Condition", "Interval", "Missing", "OneOf", "Segment", "values_in"]
 
 _SHOWN_VALUES = 8
 
@@ -68,15 +68,7 @@ class OneOf:
 
     def _holds(self, column: Column) -> BoolArray:
         """Which rows of the column meet the condition."""
-        if column.kind is ValueKind.EMPTY:
-            return np.full(len(column), self.or_missing)
-        meant = itertools.chain.from_iterable(meant_by(value, column) for value in self.values)
-        feature = Feature(column.name, column.kind, tuple(dict.fromkeys(meant)))
-        inside: BoolArray = ~np.isnan(FeatureCodes(feature).encode(column)) ^ self.excluded
-        if self.or_missing == self.excluded:
-            return inside  # what is missing is among the values that are not the named ones
-        missing = _is_missing(column)
-        return inside | missing if self.or_missing else inside & ~missing
+        return holds_one_of(column, values_in(self, column), excluded=self.excluded, or_missing=self.or_missing)
 
 
 @dataclass(frozen=True)
@@ -132,14 +124,14 @@ class Interval:
 
     def _holds(self, column: Column) -> BoolArray:
         """Which rows of the column meet the condition."""
-        numbers = column.floats()
-        missing: BoolArray = np.isnan(numbers)
-        inside = ~missing
-        if self.low is not None:
-            inside &= numbers >= self.low if self.includes_low else numbers > self.low
-        if self.high is not None:
-            inside &= numbers <= self.high if self.includes_high else numbers < self.high
-        return inside | missing if self.or_missing else inside
+        return holds_between(
+            column,
+            self.low,
+            self.high,
+            includes_low=self.includes_low,
+            includes_high=self.includes_high,
+            or_missing=self.or_missing,
+        )
 
 
 @dataclass(frozen=True)
@@ -168,8 +160,7 @@ class Missing:
 
     def _holds(self, column: Column) -> BoolArray:
         """Which rows of the column meet the condition."""
-        missing = _is_missing(column)
-        return ~missing if self.excluded else missing
+        return holds_missing(column, excluded=self.excluded)
 
 
 Condition: TypeAlias = OneOf | Interval | Missing
@@ -256,6 +247,14 @@ class Segment:
         return {"words": str(self), "conditions": [_as_dict(condition) for condition in self.conditions]}
 
 
+def values_in(condition: OneOf, column: Column) -> Feature:
+    """The values of a condition as categories of the column that they are compared with."""
+    if column.kind is ValueKind.EMPTY:
+        return Feature(column.name, column.kind, ())
+    meant = itertools.chain.from_iterable(meant_by(value, column) for value in condition.values)
+    return Feature(column.name, column.kind, tuple(dict.fromkeys(meant)))
+
+
 def _as_dict(condition: Condition) -> dict[str, Any]:
     facts = dict(vars(condition)) if hasattr(condition, "__dict__") else {}
     if isinstance(condition, OneOf):
@@ -274,28 +273,3 @@ def _is_bound(value: Any) -> bool:
         return not math.isnan(value)
     except OverflowError:  # an integer beyond all floats
         return False
-
-
-def _is_missing(column: Column) -> BoolArray:
-    if column.codes is not None:
-        absent = _is_missing(column.dictionary)
-        return column.by_code(absent, True).astype(bool)
-    values = column.values
-    if column.kind is ValueKind.EMPTY:
-        return np.ones(len(column), dtype=bool)
-    if not isinstance(values, np.ndarray):
-        return _nulls(values)
-    if values.dtype == object:
-        return np.fromiter((value is None for value in values), bool, len(values))
-    if values.dtype.kind == "M":
-        return np.isnat(values)
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-
-
-def _nulls(values: Any) -> BoolArray:
-    """Which values of an Arrow array are missing."""
-    import pyarrow.compute as pc
-
-    from trueup.table import arrow_to_numpy
-
-    return arrow_to_numpy(pc.cast(pc.is_null(values), "uint8")).astype(bool)

@@ -8,18 +8,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import ColumnError, DataError, ParameterError, TableError
-from trueup.model import ValueKind
+from trueup.errors import ParameterError
 from trueup.segments._conditions import Segment
 from trueup.segments._parse import parse_segment
 from trueup.segments._partitions import Partition
-from trueup.table import CalibrationTable, Column, read_table
+from trueup.table import CalibrationTable, read_mask, read_mask_table
 
 __all__ = ["group_masks", "group_partitions"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
-_ADVICE = "Pass true for the rows inside and false for the others."
 _FORMS = 'a dict of masks, a table of booleans, or conditions such as ["country = NO", "age < 25"]'
 
 
@@ -59,7 +57,7 @@ def group_masks(groups: Any, n_rows: int, table: CalibrationTable | None) -> Ite
     elif isinstance(groups, Sequence) and all(isinstance(group, (str, Segment)) for group in groups):
         named = [(None, group) for group in groups]
     else:
-        boolean = _as_table(groups)
+        boolean = read_mask_table(groups, _FORMS)
         named = [(name, boolean.column(name)) for name in boolean.names]
     if not named:
         raise ParameterError(f"groups is empty. Pass {_FORMS}, or None to search all segments of X.")
@@ -67,7 +65,7 @@ def group_masks(groups: Any, n_rows: int, table: CalibrationTable | None) -> Ite
         if isinstance(group, (str, Segment)):
             yield _from_conditions(name, group, n_rows, table)
         else:
-            yield Segment(name=name), _from_mask(str(name), group, n_rows)
+            yield Segment(name=name), read_mask(str(name), group, n_rows)
 
 
 def _from_conditions(
@@ -79,37 +77,3 @@ def _from_conditions(
     if table is None:
         raise ParameterError(f"The group {str(segment)!r} is a condition on columns, so X must be passed too.")
     return segment, segment.mask(table)
-
-
-def _as_table(groups: Any) -> CalibrationTable:
-    if len(getattr(groups, "shape", (0, 0))) == 1:
-        raise TableError('groups is one mask; give it a name: {"name": mask}.')
-    try:
-        table = read_table(groups)
-    except TableError as error:
-        raise TableError(f"groups can't be read ({error}). Pass {_FORMS}.") from error
-    if table.named:
-        return table
-    return table.renamed(tuple(f"group {place}" for place in range(len(table.names))))
-
-
-def _from_mask(name: str, mask: Any, n_rows: int) -> BoolArray:
-    try:
-        column = mask if isinstance(mask, Column) else read_table({name: mask}).column(name)
-    except DataError as error:
-        raise TableError(f"Group {name!r} is neither a mask nor a condition ({error}) {_ADVICE}") from error
-    if len(column) != n_rows:
-        raise TableError(f"Group {name!r} has {len(column):,} rows, but y has {n_rows:,}. They must be the same rows.")
-    if column.kind not in (ValueKind.BOOLEAN, ValueKind.NUMBER):
-        raise ColumnError(f"Group {name!r} holds {column.kind.value}. {_ADVICE}")
-    values = column.floats()
-    strange = ~((values == 0) | (values == 1))
-    if strange.any():
-        first = int(np.argmax(strange))
-        what = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
-        raise ColumnError(
-            f"Group {name!r}: {int(strange.sum()):,} of {n_rows:,} rows are neither true nor false (first at row "
-            f"{first:,}: {what}). {_ADVICE}"
-        )
-    inside: BoolArray = values == 1
-    return inside

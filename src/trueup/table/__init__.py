@@ -3,6 +3,7 @@
 from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy
 from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
+from trueup.table._masks import read_mask, read_mask_table
 from trueup.table._table import CalibrationTable, listed, read_table
 from trueup.table._vectors import Labels, read_labels, read_scores, read_weights
 
@@ -18,6 +19,8 @@ __all__ = [
     "listed",
     "plain",
     "read_labels",
+    "read_mask",
+    "read_mask_table",
     "read_scores",
     "read_table",
     "read_weights",

@@ -1,5 +1,6 @@
 """The loop of rounds, LightGBM's part in it, rescaling, splits and stopping."""
 
+from trueup.training._booster_text import trees_and_gains
 from trueup.training._data import TrainingData
 from trueup.training._lightgbm import LightGBMGrower
 from trueup.training._loop import FitOutcome, FitPlan, fit_rounds
@@ -24,4 +25,5 @@ __all__ = [
     "growth_parameters",
     "make_splits",
     "shown_progress",
+    "trees_and_gains",
 ]

@@ -1,0 +1,229 @@
+"""HKRR as an estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.baselines._cells import CellFit, CellRows, fit_cells
+from trueup.baselines._checks import check_number, check_whole
+from trueup.baselines._estimator import Baseline
+from trueup.baselines._rows import FitRows, GroupsOfRows, kept_rows, read_eval_rows, read_groups, read_rows, summary_of
+from trueup.calibrator import seeds_from
+from trueup.errors import ConvergenceWarning, ParameterError, callers_level
+from trueup.inference import compile_body, masks_of_model, packed_members
+from trueup.metrics import multicalibration_error
+from trueup.model import BaselineModel, FeatureSpec
+
+__all__ = ["HKRR"]
+
+_ALPHAS = (0.1, 0.05, 0.025, 0.0125)
+_MIN_ALPHA = 1e-6
+_MIN_WIDTH = 1 / (2**16 - 1)  # a bin's number has 16 bits
+
+Floats = npt.NDArray[np.float64]
+
+
+class HKRR(Baseline):
+    """The first multicalibration algorithm: moves the cells of groups and bins until none is wrong by alpha.
+
+    Parameters
+    ----------
+    alpha : float or sequence of float
+        How wrong a cell may stay: it is moved if its mean error is at least ``alpha / 2``. Of several, the one
+        is taken that is best on the rows of `eval_set`.
+    lambda_ : float
+        The width of the bins that scores are put into.
+    max_iterations : int
+        How many times to go through all cells at the most.
+    average_bins : bool
+        Whether all rows of a bin get its mean in the end, as the algorithm says; this leaves as many different
+        probabilities as there are bins.
+    n_jobs : int, optional
+        Threads for scoring. All cores that the process may use by default.
+    random_state : int, RandomState or None
+        For the order of the cells and the noise.
+
+    Attributes
+    ----------
+    model_ : BaselineModel
+        All that scoring needs.
+    alpha_ : float
+        The alpha that was taken.
+    validation_errors_ : dict of float to float
+        The multicalibration error of each alpha on `eval_set`; empty without one.
+    n_iterations_ : int
+        How many times all cells were gone through.
+    n_updates_ : int
+        How many times a cell was moved.
+    classes_ : array of two labels
+        The labels, negative first.
+
+    See Also
+    --------
+    trueup.MCGrad : Needs no groups.
+    DFMC : Trees on the groups, without bins.
+
+    Notes
+    -----
+    Algorithm 1 of Hébert-Johnson, Kim, Reingold and Rothblum (2018), as Hansen et al. (2024) run it: groups and
+    bins come in a random order; a cell with at least ``alpha lambda_ |group|`` rows asks a guess-and-check oracle
+    with a window of ``alpha / 4``, which finds nothing wrong below two windows and else gives the mean label and a
+    uniform noise of up to one window; a probability that leaves [0, 1] is put back.
+
+    Of several alphas, that with the least multicalibration error (the largest ECCE of any of the groups, in its
+    standard errors) on the rows of `eval_set` is taken: it is what the algorithm is for, and unlike the largest
+    error as such it is not ruled by whichever group has the fewest rows. If two are equal, the larger.
+
+    Examples
+    --------
+    >>> from trueup.baselines import HKRR
+    >>> X = {"half": ["a"] * 40 + ["b"] * 40}
+    >>> y, p = [1] * 32 + [0] * 8 + [0] * 32 + [1] * 8, [0.5] * 80
+    >>> model = HKRR(average_bins=False).fit(X, y, scores=p, groups=["half = a", "half = b"])
+    >>> model.calibrate(X, p)[[0, 79]].round(1)
+    array([0.8, 0.2])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float | Sequence[float] = 0.1,
+        lambda_: float = 0.1,
+        max_iterations: int = 1000,
+        average_bins: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.lambda_ = lambda_
+        self.max_iterations = max_iterations
+        self.average_bins = average_bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> HKRR:
+        """Return an estimator that is fitted as in the benchmark of the MCGrad paper.
+
+        Parameters
+        ----------
+        **parameters : object
+            Parameters of `HKRR` to set besides.
+
+        Returns
+        -------
+        HKRR
+            One that chooses alpha among 0.1, 0.05, 0.025 and 0.0125, so that its fit needs an `eval_set`.
+
+        Examples
+        --------
+        >>> from trueup.baselines import HKRR
+        >>> HKRR.paper().alpha
+        (0.1, 0.05, 0.025, 0.0125)
+        """
+        return cls(**{"alpha": _ALPHAS, **parameters})
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        scores: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        eval_set: tuple[Any, ...] | None = None,
+    ) -> HKRR:
+        """Move cells until none is wrong.
+
+        Parameters
+        ----------
+        X : table
+            What conditions are about.
+        y : array-like
+            Labels of two classes, or probabilities in [0, 1].
+        scores : array-like, optional
+            The base model's probabilities. Without them the base rate is the base model.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        groups : mapping, sequence or table
+            Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
+        eval_set : tuple, optional
+            ``(X, y, scores, sample_weight, groups)``, or the first two to four of them: rows that decide between
+            several alphas. Its groups are needed if those of the fit are masks.
+
+        Returns
+        -------
+        HKRR
+            The estimator itself.
+        """
+        alphas = self._checked_alphas()
+        if len(alphas) > 1 and eval_set is None:
+            raise ParameterError(
+                f"alpha has {len(alphas)} values, and eval_set must say which is best: pass rows that are not those "
+                "of the fit as eval_set=(X, y, scores), or one alpha."
+            )
+        rows = read_rows(X, y, scores, sample_weight)
+        found = read_groups(groups, rows, "HKRR")
+        watched = None if eval_set is None else read_eval_rows(eval_set, rows)
+        cells = CellRows(
+            rows.scores, rows.labels, rows.weights, packed_members(found.masks, rows.n_rows), len(found.groups)
+        )
+        fits = {alpha: self._fit(cells, alpha) for alpha in alphas}
+        models = {alpha: self._model(rows, found, fit) for alpha, fit in fits.items()}
+        self.validation_errors_ = (
+            {} if watched is None else {alpha: _error(model, *watched) for alpha, model in models.items()}
+        )
+        self.alpha_ = min(alphas, key=lambda alpha: (self.validation_errors_.get(alpha, 0.0), -alpha))
+        chosen = fits[self.alpha_]
+        self.n_iterations_, self.n_updates_ = chosen.n_iterations, len(chosen.updates.delta)
+        if not chosen.converged:
+            warnings.warn(
+                f"HKRR stopped after max_iterations={self.max_iterations} with cells that are still wrong. Raise "
+                f"max_iterations, or alpha above {self.alpha_:g}.",
+                ConvergenceWarning,
+                stacklevel=callers_level(),
+            )
+        self._set_model(models[self.alpha_], self.n_jobs)
+        return self
+
+    def _checked_alphas(self) -> list[float]:
+        given = self.alpha if isinstance(self.alpha, (Sequence, np.ndarray)) else [self.alpha]
+        if not len(given):
+            raise ParameterError("alpha is empty. Pass a number, or several to choose from.")
+        for alpha in given:
+            check_number("alpha", alpha, _MIN_ALPHA, 1.0)
+        check_number("lambda_", self.lambda_, _MIN_WIDTH, 1.0)
+        check_whole("max_iterations", self.max_iterations, 1)
+        return [float(alpha) for alpha in given]
+
+    def _fit(self, cells: CellRows, alpha: float) -> CellFit:
+        seed, _ = seeds_from(self.random_state)
+        return fit_cells(
+            cells,
+            alpha=alpha,
+            width=float(self.lambda_),
+            max_iterations=int(self.max_iterations),
+            average=bool(self.average_bins),
+            generator=np.random.RandomState(seed),
+        )
+
+    def _model(self, rows: FitRows, found: GroupsOfRows, fit: CellFit) -> BaselineModel:
+        spec = FeatureSpec(rows.table.names, (), rows.table.named)
+        summary = summary_of(rows, "HKRR", self.get_params())
+        return BaselineModel(spec, found.groups, fit.updates, rows.base_rate, rows.given.classes, summary)
+
+
+def _error(model: BaselineModel, rows: FitRows, groups: Any) -> float:
+    """The multicalibration error of a model over its own groups on some rows."""
+    masks = list(kept_rows(masks_of_model(model, rows.table, groups), rows.kept))
+    calibrated = compile_body(model)(rows.scores, np.empty((rows.n_rows, 0)), iter(masks), 1)
+    named = {group.name: mask for group, mask in zip(model.groups, masks, strict=True)}
+    error = multicalibration_error(rows.labels, calibrated, sample_weight=rows.weights, groups=named)
+    if np.isnan(error):
+        raise ParameterError("eval_set: no group has enough rows to tell one alpha from another. Pass more rows.")
+    return error

@@ -1,0 +1,190 @@
+"""Level-set boosting: a tree a level set, rounded to levels, again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import numpy.typing as npt
+
+from trueup.inference import correction, levels_of, nearest_levels
+from trueup.model import ARRAY_TYPES, Trees
+from trueup.training import Split, trees_and_gains
+
+__all__ = ["LevelData", "LevelGrowth", "fit_levels", "joined_by_level"]
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class LevelData:
+    """Rows as numbers: features, what happened, what the base model said."""
+
+    matrix: Floats
+    categorical: npt.NDArray[np.uint8]
+    labels: Floats
+    scores: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class LevelGrowth:
+    """How the trees of level sets are grown.
+
+    Attributes
+    ----------
+    n_levels : int
+        How many levels there are.
+    max_depth, min_child_samples : int
+        How deep a tree may be, and how many rows a leaf must hold.
+    seed, n_threads : int
+        For LightGBM.
+    """
+
+    n_levels: int
+    max_depth: int
+    min_child_samples: int
+    seed: int
+    n_threads: int
+
+    def parameters(self) -> dict[str, Any]:
+        """LightGBM's parameters for one tree of squared error."""
+        return {
+            "objective": "regression",
+            "boost_from_average": False,
+            "learning_rate": 1.0,
+            "max_depth": self.max_depth,
+            "num_leaves": 2**self.max_depth,
+            "min_child_samples": self.min_child_samples,
+            "min_sum_hessian_in_leaf": 0.0,
+            "seed": self.seed,
+            "deterministic": True,
+            "force_col_wise": True,
+            "num_threads": self.n_threads,
+            "verbosity": -1,
+        }
+
+
+def fit_levels(
+    data: LevelData, growth: LevelGrowth, split: Split, *, max_rounds: int, tolerance: float = 0.0
+) -> tuple[list[Trees], list[float]]:
+    """Rounds on some rows until the squared error of others stops falling; with no others, all rounds.
+
+    Parameters
+    ----------
+    data : LevelData
+        All rows.
+    growth : LevelGrowth
+        How trees are grown.
+    split : pair of index arrays
+        The rows that grow trees, and those that say when to stop, of which there may be none.
+    max_rounds : int
+        The most rounds.
+    tolerance : float
+        By how much a round must lower the squared error.
+
+    Returns
+    -------
+    list of Trees, list of float
+        One tree a round that lowered the error, and the errors: of the rounded scores, and after each round.
+    """
+    train, watch = split
+    level = nearest_levels(data.scores, growth.n_levels)
+    errors = [_squared_error(data, level, watch)] if len(watch) else []
+    rounds: list[Trees] = []
+    grower = _Grower(data, growth, train)
+    for _ in range(max_rounds):
+        tree = grower.grow(level)
+        level = nearest_levels(
+            correction(tree, data.categorical, data.matrix, level, growth.n_threads), growth.n_levels
+        )
+        if len(watch):
+            errors.append(_squared_error(data, level, watch))
+            if not errors[-1] < errors[-2] - tolerance:
+                break
+        rounds.append(tree)
+    return rounds, errors
+
+
+class _Grower:
+    """Grows the tree of a round on rows that are binned once."""
+
+    def __init__(self, data: LevelData, growth: LevelGrowth, train: Rows) -> None:
+        self._data, self._growth, self._train = data, growth, train
+        self._binned = lgb.Dataset(
+            data.matrix[train],
+            label=data.labels[train],
+            weight=data.weights[train],
+            categorical_feature=np.flatnonzero(data.categorical).tolist(),
+            params=growth.parameters(),
+            free_raw_data=False,
+        ).construct()
+
+    def grow(self, level: Floats) -> Trees:
+        """A tree that asks for the level first, and then what the tree of that level set asks."""
+        sets = levels_of(level[self._train], self._growth.n_levels)
+        values = (np.arange(self._growth.n_levels) + 0.5) / self._growth.n_levels
+        trees = [self._of_level(np.flatnonzero(sets == k), value) for k, value in enumerate(values.tolist())]
+        return joined_by_level(trees, (values[:-1] + values[1:]) / 2, self._data.matrix.shape[1])
+
+    def _of_level(self, places: npt.NDArray[np.int64], value: float) -> Trees:
+        """The tree of a level set; what has too few rows for a leaf stays at its level."""
+        if len(places) < self._growth.min_child_samples:
+            return Trees.constant(value)
+        rows = self._train[places]
+        mean = float(np.average(self._data.labels[rows], weights=self._data.weights[rows]))
+        if len(places) < 2 * self._growth.min_child_samples:
+            return Trees.constant(mean)
+        subset = self._binned.subset(places.tolist(), params=self._growth.parameters())
+        booster = lgb.train(self._growth.parameters(), subset, num_boost_round=1)
+        tree, _ = trees_and_gains(booster.model_to_string(), self._data.matrix.shape[1])
+        return tree if tree.n_splits else Trees.constant(mean)
+
+
+def joined_by_level(trees: list[Trees], cuts: Floats, level_feature: int) -> Trees:
+    """One tree from one a level: a chain of splits on the level, and the trees below it.
+
+    Parameters
+    ----------
+    trees : list of Trees
+        One tree each, from the least level to the greatest.
+    cuts : float64 array
+        The numbers between the levels, one fewer than trees.
+    level_feature : int
+        The number that stands for the level.
+
+    Returns
+    -------
+    Trees
+        The one tree.
+    """
+    n_chain = len(cuts)
+    together = Trees.concatenate(trees)
+    first_split = n_chain + together.node_offsets[:-1]
+    first_leaf = together.node_offsets[:-1] + np.arange(len(trees))
+    roots = np.where(np.diff(together.node_offsets) > 0, first_split, ~first_leaf)
+    chain_right = np.append(np.arange(1, n_chain), roots[-1]) if n_chain else np.empty(0, np.int64)
+    of_tree = np.repeat(np.arange(len(trees)), np.diff(together.node_offsets))
+    children = [
+        np.where(child >= 0, child + first_split[of_tree], child - first_leaf[of_tree])  # ~(leaf + k) is ~leaf - k
+        for child in (together.left_child, together.right_child)
+    ]
+    arrays = {
+        "node_offsets": np.array([0, n_chain + together.n_splits]),
+        "split_feature": np.concatenate([np.full(n_chain, level_feature), together.split_feature]),
+        "threshold": np.concatenate([cuts, together.threshold]),
+        "decision_type": np.concatenate([np.zeros(n_chain), together.decision_type]),
+        "left_child": np.concatenate([roots[:n_chain], children[0]]),
+        "right_child": np.concatenate([chain_right, children[1]]),
+        "leaf_values": together.leaf_values,
+        "category_offsets": together.category_offsets,
+        "category_words": together.category_words,
+    }
+    return Trees(**{name: array.astype(ARRAY_TYPES[name]) for name, array in arrays.items()})
+
+
+def _squared_error(data: LevelData, level: Floats, rows: Rows) -> float:
+    return float(np.average((level[rows] - data.labels[rows]) ** 2, weights=data.weights[rows]))

@@ -1,0 +1,175 @@
+"""Level-set boosting as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from trueup.baselines._checks import check_number, check_whole
+from trueup.baselines._estimator import Baseline
+from trueup.baselines._levels import LevelData, LevelGrowth, fit_levels
+from trueup.baselines._rows import FitRows, read_rows, summary_of
+from trueup.calibrator import seeds_from
+from trueup.errors import ParameterError
+from trueup.features import FeatureEncoder, learn_features
+from trueup.inference import thread_count
+from trueup.model import BaselineModel, FeatureSpec, LevelTrees, Trees
+from trueup.training import make_splits
+
+__all__ = ["LSBoost"]
+
+MAX_LEVELS = 1000  # with more, a level set has no rows to speak of
+_MAX_DEPTH = 12
+
+
+class LSBoost(Baseline):
+    """Level-set boosting: where the score has one level, a small tree of the features says what it should be.
+
+    Parameters
+    ----------
+    n_levels : int
+        How many levels a probability is rounded to.
+    max_rounds : int
+        The most rounds.
+    max_depth : int
+        How deep the tree of a level set may be.
+    min_child_samples : int
+        How many rows a leaf must hold; a level set with fewer rows stays as it is.
+    validation : float
+        The part of the rows that says when to stop.
+    tolerance : float
+        By how much a round must lower the squared error of those rows.
+    features : list of str, optional
+        The columns that trees look at. All by default.
+    categorical_features : "from_dtype" or list of str or int
+        Columns to treat as categorical besides those whose type says so.
+    n_jobs : int, optional
+        How many threads to use. All cores that the process may use by default. The model doesn't depend on it.
+    random_state : int, RandomState or None
+        For the split.
+
+    Attributes
+    ----------
+    model_ : BaselineModel
+        All that scoring needs.
+    n_rounds_ : int
+        How many rounds were kept.
+    validation_errors_ : list of float
+        The squared error of the validation rows, of the rounded scores and after each round that was tried.
+    classes_ : array of two labels
+        The labels, negative first.
+
+    See Also
+    --------
+    trueup.MCGrad : Trees on all level sets at once, without rounding.
+
+    Notes
+    -----
+    Globus-Harris et al. (2023). A round replaces ``f`` by ``round(h_v(x))`` where ``f(x) = v``, and ``h_v`` is the
+    regression tree with the least squared error on that level set. The levels are the middles of equal intervals:
+    the error of rounding is the same as with multiples of ``1 / n_levels``, and no probability becomes 0 or 1.
+    The paper stops when a round gains less than ``alpha / (2 B)``, which is ``1 / n_levels`` here and more than
+    most scores have to gain; so we stop when validation rows gain nothing, and then fit as many rounds on all rows.
+
+    Examples
+    --------
+    >>> from trueup.baselines import LSBoost
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(3000, random_state=0)
+    >>> model = LSBoost(max_rounds=3).fit(traffic.X, traffic.y, scores=traffic.scores)
+    >>> len(set(model.calibrate(traffic.X, traffic.scores))) <= 20
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_levels: int = 20,
+        max_rounds: int = 50,
+        max_depth: int = 3,
+        min_child_samples: int = 50,
+        validation: float = 0.2,
+        tolerance: float = 0.0,
+        features: Sequence[str] | None = None,
+        categorical_features: Literal["from_dtype"] | Sequence[str | int] = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_levels = n_levels
+        self.max_rounds = max_rounds
+        self.max_depth = max_depth
+        self.min_child_samples = min_child_samples
+        self.validation = validation
+        self.tolerance = tolerance
+        self.features = features
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None) -> LSBoost:
+        """Grow trees on level sets.
+
+        Parameters
+        ----------
+        X : table
+            The features.
+        y : array-like
+            Labels of two classes, or probabilities in [0, 1].
+        scores : array-like, optional
+            The base model's probabilities. Without them the base rate is the base model.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        groups : object, optional
+            Not used; here so that all baselines are called alike.
+
+        Returns
+        -------
+        LSBoost
+            The estimator itself.
+        """
+        self._check()
+        rows = read_rows(X, y, scores, sample_weight)
+        spec = learn_features(
+            rows.table, features=self.features, categorical_features=self.categorical_features, rows=rows.kept
+        )
+        seeds = seeds_from(self.random_state)
+        growth = LevelGrowth(
+            int(self.n_levels), int(self.max_depth), int(self.min_child_samples), seeds[1], thread_count(self.n_jobs)
+        )
+        rounds = self._rounds(_level_data(rows, spec), growth, rows.given.soft, seeds[0])
+        self.n_rounds_ = len(rounds)
+        body = LevelTrees(growth.n_levels, Trees.concatenate(rounds))
+        summary = summary_of(rows, "LSBoost", self.get_params())
+        self._set_model(BaselineModel(spec, (), body, rows.base_rate, rows.given.classes, summary), self.n_jobs)
+        return self
+
+    def _rounds(self, data: LevelData, growth: LevelGrowth, soft: bool, seed: int) -> list[Trees]:
+        """As many rounds on all rows as lower the error of rows that did not grow their trees."""
+        splits = make_splits(float(self.validation), data.labels, soft=soft, seed=seed)
+        if isinstance(splits, str):
+            raise ParameterError(f"validation={self.validation}: {splits}.")
+        train, watch = splits[0]
+        tried, errors = fit_levels(
+            data, growth, (train, watch), max_rounds=int(self.max_rounds), tolerance=float(self.tolerance)
+        )
+        self.validation_errors_ = errors
+        everything = np.arange(len(data.labels), dtype=np.int32)
+        return fit_levels(data, growth, (everything, everything[:0]), max_rounds=len(tried))[0]
+
+    def _check(self) -> None:
+        for name, least in (("n_levels", 1), ("max_rounds", 0), ("max_depth", 1), ("min_child_samples", 1)):
+            check_whole(name, getattr(self, name), least)
+        check_number("n_levels", self.n_levels, 1, MAX_LEVELS)
+        check_number("max_depth", self.max_depth, 1, _MAX_DEPTH)
+        check_number("tolerance", self.tolerance, 0.0, 1.0)
+        check_number("validation", self.validation, 0.01, 0.99)
+
+
+def _level_data(rows: FitRows, spec: FeatureSpec) -> LevelData:
+    matrix = FeatureEncoder(spec).encode(rows.table)
+    if rows.kept is not None:
+        matrix = np.asfortranarray(matrix[rows.kept])
+    categorical = np.array([feature.is_categorical for feature in spec.features], dtype=np.uint8)
+    return LevelData(matrix, categorical, rows.labels, rows.scores, rows.weights_or_ones)

@@ -1,0 +1,206 @@
+"""Gradient boosting whose features are the groups: DFMC, and MCGrad itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+
+from trueup.baselines._estimator import Baseline
+from trueup.baselines._rows import FitRows, GroupsOfRows, read_groups, read_rows, summary_of
+from trueup.calibrator import MCGrad
+from trueup.errors import ParameterError
+from trueup.model import BaselineModel, CalibrationModel, FeatureSpec, GroupRounds, TrainingSummary
+
+__all__ = ["DFMC", "GroupMCGrad"]
+
+# LightGBM's own defaults, but for the depth.
+_TREES = {
+    "learning_rate": 0.1,
+    "num_leaves": 31,
+    "max_depth": 2,
+    "min_child_samples": 20,
+    "lambda_l2": 0.0,
+    "min_gain_to_split": 0.0,
+}
+_MIN_SUM_HESSIAN = 1e-3
+
+
+class DFMC(Baseline):
+    """One gradient boosting of trees of depth 2 on the groups and the score, without bins.
+
+    Parameters
+    ----------
+    n_estimators : int
+        How many trees to grow.
+    learning_rate : float
+        How far each tree goes.
+    n_jobs : int, optional
+        How many threads to use. All cores that the process may use by default. The model doesn't depend on it.
+    random_state : int, RandomState or None
+        For LightGBM.
+
+    Attributes
+    ----------
+    model_ : BaselineModel
+        All that scoring needs.
+    classes_ : array of two labels
+        The labels, negative first.
+
+    See Also
+    --------
+    GroupMCGrad : Rounds instead of one boosting.
+    trueup.MCGrad : Needs no groups.
+
+    Notes
+    -----
+    Discretisation-free multicalibration (Jin et al., 2025): a tree of depth 2 can ask whether a row is in a group
+    and whether its score is in an interval, or in two groups. The parameters are LightGBM's defaults, as in the
+    benchmark of the MCGrad paper.
+
+    Examples
+    --------
+    >>> from trueup.baselines import DFMC
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(2000, random_state=0)
+    >>> model = DFMC(n_estimators=20).fit(
+    ...     traffic.X, traffic.y, scores=traffic.scores, groups=["device = phone", "hour < 6"]
+    ... )
+    >>> model.calibrate(traffic.X, traffic.scores).shape
+    (2000,)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None) -> DFMC:
+        """Grow trees on the groups and the score.
+
+        Parameters
+        ----------
+        X : table
+            What conditions are about.
+        y : array-like
+            Labels of two classes, or probabilities in [0, 1].
+        scores : array-like, optional
+            The base model's probabilities. Without them the base rate is the base model.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        groups : mapping, sequence or table
+            Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
+
+        Returns
+        -------
+        DFMC
+            The estimator itself.
+        """
+        one_boosting = MCGrad(
+            max_rounds=1,
+            validation=None,
+            rescale=None,
+            min_sum_hessian_in_leaf=_MIN_SUM_HESSIAN,
+            lightgbm_params={**_TREES, "n_estimators": self.n_estimators, "learning_rate": self.learning_rate},
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+        rows = read_rows(X, y, scores, sample_weight)
+        found = read_groups(groups, rows, "DFMC")
+        fitted = _fit_on_groups(one_boosting, rows, found)
+        self._set_model(_grouped(fitted.model_, rows, found, summary_of(rows, "DFMC", self.get_params())), self.n_jobs)
+        return self
+
+
+class GroupMCGrad(Baseline):
+    """`MCGrad` whose only features are the groups: 1 for the rows inside and 0 for the others.
+
+    Parameters
+    ----------
+    estimator : MCGrad, optional
+        How to fit; its `features`, `categorical_features` and `score_column` must be the defaults.
+
+    Attributes
+    ----------
+    model_ : BaselineModel
+        All that scoring needs.
+    estimator_ : MCGrad
+        The estimator that was fitted on the groups.
+    classes_ : array of two labels
+        The labels, negative first.
+
+    See Also
+    --------
+    trueup.MCGrad : Finds the segments by itself.
+
+    Examples
+    --------
+    >>> from trueup import MCGrad
+    >>> from trueup.baselines import GroupMCGrad
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(2000, random_state=0)
+    >>> model = GroupMCGrad(estimator=MCGrad(max_rounds=2, validation=0.3)).fit(
+    ...     traffic.X, traffic.y, scores=traffic.scores, groups=["device = phone", "hour < 6"]
+    ... )
+    >>> model.estimator_.feature_names_in_.tolist()
+    ['device = phone', 'hour < 6']
+    """
+
+    def __init__(self, *, estimator: MCGrad | None = None) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None) -> GroupMCGrad:
+        """Fit rounds on the groups and the score.
+
+        Parameters
+        ----------
+        X : table
+            What conditions are about.
+        y : array-like
+            Labels of two classes, or probabilities in [0, 1].
+        scores : array-like, optional
+            The base model's probabilities. Without them the base rate is the base model.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        groups : mapping, sequence or table
+            Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
+
+        Returns
+        -------
+        GroupMCGrad
+            The estimator itself.
+        """
+        estimator = MCGrad() if self.estimator is None else clone(self.estimator)
+        named = (estimator.features, estimator.score_column, estimator.categorical_features)
+        if named != (None, None, "from_dtype"):
+            raise ParameterError(
+                "The estimator of GroupMCGrad has the groups as its features: leave features, categorical_features "
+                "and score_column as they are."
+            )
+        rows = read_rows(X, y, scores, sample_weight)
+        found = read_groups(groups, rows, "GroupMCGrad")
+        self.estimator_ = _fit_on_groups(estimator, rows, found)
+        summary = self.estimator_.model_.summary
+        self._set_model(_grouped(self.estimator_.model_, rows, found, summary), estimator.n_jobs)
+        return self
+
+
+def _fit_on_groups(estimator: MCGrad, rows: FitRows, found: GroupsOfRows) -> MCGrad:
+    """The estimator, fitted on a table that has a column of zeros and ones a group."""
+    inside = {name: mask.view("int8") for name, mask in zip(found.names, found.masks, strict=True)}
+    labels = rows.labels if rows.given.soft else rows.labels.astype(int)
+    return estimator.fit(inside, labels, scores=rows.scores, sample_weight=rows.weights)
+
+
+def _grouped(fitted: CalibrationModel, rows: FitRows, found: GroupsOfRows, summary: TrainingSummary) -> BaselineModel:
+    """Rounds on the columns of groups as a model of the table that the groups are of."""
+    spec = FeatureSpec(rows.table.names, (), rows.table.named)
+    return BaselineModel(spec, found.groups, GroupRounds(fitted.rounds), rows.base_rate, rows.given.classes, summary)

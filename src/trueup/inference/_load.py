@@ -1,0 +1,64 @@
+"""Calibrators from model files."""
+
+from __future__ import annotations
+
+import os
+
+from trueup.errors import ModelFileError
+from trueup.inference._baseline import BaselineCalibrator
+from trueup.inference._calibrator import Calibrator
+from trueup.inference._parity import check_parity
+from trueup.model import BaselineModel, read_model
+
+__all__ = ["load"]
+
+
+def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrator | BaselineCalibrator:
+    """A calibrator from a model file.
+
+    Everything in the file is checked before a score is given; nothing in it is executed.
+
+    Parameters
+    ----------
+    path : path-like
+        The model file.
+    n_jobs : int, optional
+        Threads for tables; by default all cores that the process may use.
+
+    Returns
+    -------
+    Calibrator or BaselineCalibrator
+        Ready to score; the second if the file holds one of `trueup.baselines` that is not made of rounds.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, truncated, hostile, or of a newer format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import trueup
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(5000, random_state=0)
+    >>> fitted = trueup.MCGrad(max_rounds=2, validation=None, rescale="train")
+    >>> fitted = fitted.fit(traffic.X, traffic.y, scores=traffic.scores)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fitted.save(Path(folder) / "model.trueup")
+    ...     calibrator = trueup.load(Path(folder) / "model.trueup")
+    >>> calibrator
+    <Calibrator: 2 rounds, 11 features>
+    """
+    model, parity = read_model(path)
+    name = os.fspath(path)
+    try:
+        if isinstance(model, BaselineModel):
+            baseline = BaselineCalibrator(model, n_jobs=n_jobs)
+            check_parity(baseline.inputs, parity, baseline.calibrate_inputs, name)
+            return baseline
+        calibrator = Calibrator(model, n_jobs=n_jobs)
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(f"{name!r} can't be used as a trueup model: {error}.") from error
+    check_parity(model.features.names, parity, calibrator._calibrate_row, name)
+    return calibrator
