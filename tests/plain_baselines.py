@@ -18,9 +18,7 @@ class PlainHKRR:
         self.alpha, self.lambda_, self.max_iterations = alpha, lambda_, max_iterations
         self.average_bins, self.seed = average_bins, seed
 
-    def fit(
-        self, scores: Any, labels: Any, masks: Sequence[Sequence[bool]], weights: Any = None
-    ) -> PlainHKRR:
+    def fit(self, scores: Any, labels: Any, masks: Sequence[Sequence[bool]], weights: Any = None) -> PlainHKRR:
         generator = np.random.RandomState(self.seed)
         p, y = [float(score) for score in scores], [float(label) for label in labels]
         w = [1.0] * len(p) if weights is None else [float(weight) for weight in weights]

@@ -63,7 +63,7 @@ def load_task(name: str, *, folder: str | os.PathLike[str] | None = None, max_ro
     source = TASK_SOURCES[name]
     table, origin, told = _read(name, source, folder)
     table, left_out = _limited(table, limit)
-    prepared = source.prepare(table)
+    prepared = _prepared(name, source, table)
     if left_out and origin == "same data":
         origin = "subset"
     return _task(name, origin, told, prepared, source.base_model)
@@ -104,7 +104,18 @@ def _read_ready(ready: ReadyFile, path: Path) -> tuple[pa.Table, Origin, str]:
     try:
         return ready.read(path), ready.origin, ready.told
     except (pa.ArrowInvalid, KeyError) as error:
-        raise DataFileError(f"{path} is not what it should be: {str(error).strip()}") from error
+        raise DataFileError(f"{path} is not what it should be: {_reason(error)}.") from error
+
+
+def _prepared(name: str, source: TaskSource, table: pa.Table) -> Prepared:
+    try:
+        return source.prepare(table)
+    except KeyError as error:
+        raise DataFileError(f"The file of task {name} is not what it should be: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    return str(error.args[0]).strip().rstrip(".")
 
 
 def _limited(table: pa.Table, limit: int | None) -> tuple[pa.Table, bool]:

@@ -72,8 +72,8 @@ def judge(figures: Figures, timing: Sequence[TimingCell]) -> list[Verdict]:
     tasks = [task for task in tasks_with(figures, COMPARED) if (task, HEADLINE) in paper]
     if tasks:
         verdicts += [
-            _lowest_error(figures, "mce_unspecified", "MCGrad has the lowest MCE over unspecified groups", tasks),
-            _lowest_error(figures, "mce_prespecified", "MCGrad has the lowest MCE over prespecified groups", tasks),
+            _lowest_error(figures, "mce_unspecified", "unspecified", tasks),
+            _lowest_error(figures, "mce_prespecified", "prespecified", tasks),
             *_averages(figures, tasks),
             _never_harms(figures, tasks),
         ]
@@ -96,13 +96,13 @@ def _not_on(found: Sequence[str], tasks: Sequence[str]) -> str:
     return f"; not on {', '.join(rest)}" if rest else ""
 
 
-def _lowest_error(figures: Figures, metric: str, claim: str, tasks: Sequence[str]) -> Verdict:
+def _lowest_error(figures: Figures, metric: str, groups: str, tasks: Sequence[str]) -> Verdict:
     theirs, ours = counted_best(paper_figures(), metric, tasks), counted_best(figures, metric, tasks)
     return Verdict(
-        claim,
+        f"MCGrad has the lowest MCE over {groups} groups, on as many tasks as in the paper",
         f"{_of(theirs, tasks)}{_not_on(theirs, tasks)}",
         f"{_of(ours, tasks)}{_not_on(ours, tasks)}",
-        len(ours) >= len(theirs) or len(ours) > len(tasks) / 2,
+        len(ours) >= len(theirs),
     )
 
 
