@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts docstrings doctests bench docs clean
+.PHONY: help demo test check lint types contracts docstrings doctests bench paper docs clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,10 +53,17 @@ doctests: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev ## Measure speed, memory and quality; set BENCH_PYTHON to one that has the peer for a comparison
 	$(BIN)/python benchmarks/run_all.py
 
+$(VENV)/installed-paper: $(VENV)/installed
+	$(PIP) install --editable '.[paper]'
+	@touch $@
+
+paper: $(VENV)/installed-paper ## Run the paper's benchmark anew; data from TRUEUP_DATA or downloaded, options in PAPER=
+	$(BIN)/trueup bench paper $(PAPER)
+
 docs: $(VENV)/installed-dev ## Build the reference from the docstrings
 	$(BIN)/python -m sphinx -q -W -b html docs build/docs
 	@echo "The reference is build/docs/index.html; decisions and their reasons are in docs/decisions/."
 
 clean: ## Remove everything that was made
-	rm -rf $(VENV) build dist trueup-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist trueup-demo trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

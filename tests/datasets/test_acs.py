@@ -7,24 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from source_files import state_zip
 from trueup.datasets._acs import PROBLEMS, STATES, prepare_acs, read_pums_zips
 from trueup.errors import DataFileError
-
-ALL_COLUMNS = sorted({name for problem in PROBLEMS.values() for name in problem.columns})
-PERSON = dict.fromkeys(ALL_COLUMNS, "1") | {"AGEP": "40", "PINCP": "60000", "WKHP": "40", "PWGTP": "10", "JWMNP": "30"}
-
-
-def state_zip(path: Path, people: list[dict[str, str]]) -> Path:
-    """A file as the Bureau publishes them, with columns that nobody asked for."""
-    header = ["RT", "SERIALNO", *ALL_COLUMNS, "NAICSP"]
-    lines = [",".join(header)]
-    for number, person in enumerate(people):
-        values = {"RT": "P", "SERIALNO": f"2018HU{number:07}", "NAICSP": "5411  "} | PERSON | person
-        lines.append(",".join(values[name] for name in header))
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("psam_p01.csv", "\n".join(lines) + "\n")
-        archive.writestr("ACS2018_PUMS_README.pdf", b"words")
-    return path
 
 
 def labels(tmp_path: Path, problem: str, people: list[dict[str, str]]) -> list[int]:

@@ -9,14 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from source_files import BANK_ROWS, bank_zip, state_zip
 from trueup.datasets import TASKS, Task, base_scores, load_task
 from trueup.datasets import _base_model as base_model_file
 from trueup.datasets._columns import as_codes, categories
 from trueup.datasets._task import split_rows
 from trueup.errors import DataFileError, ParameterError
-
-from .test_acs import state_zip
-from .test_uci import BANK_ROWS, bank_zip
 
 
 def test_splits_are_the_paper_s_and_part_the_rows() -> None:

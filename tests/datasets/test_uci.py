@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from source_files import BANK_ROWS, bank_zip
 from trueup.datasets import base_scores, load_task
 from trueup.datasets._base_model import base_matrix
 from trueup.datasets._uci import prepare_bank, prepare_credit, read_bank_zip, read_credit_csv
 from trueup.errors import DataFileError
-
-BANK_HEADER = (
-    '"age";"job";"marital";"education";"default";"balance";"housing";"loan";"contact";"day";"month";"duration";'
-    '"campaign";"pdays";"previous";"poutcome";"y"'
-)
-BANK_ROWS = [
-    '58;"management";"married";"tertiary";"no";2143;"yes";"no";"unknown";5;"may";261;1;-1;0;"unknown";"no"',
-    '34;"technician";"single";"secondary";"no";29;"yes";"yes";"cellular";5;"jun";151;1;-1;0;"unknown";"yes"',
-    '29;"retired";"single";"primary";"yes";-2;"no";"no";"cellular";6;"may";76;2;90;3;"failure";"no"',
-]
-
-
-def bank_zip(path: Path, rows: list[str], *, nested: bool = True) -> Path:
-    content = "\n".join([BANK_HEADER, *rows]) + "\n"
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as archive:
-        archive.writestr("bank-full.csv", content)
-        archive.writestr("bank-names.txt", "words")
-    with zipfile.ZipFile(path, "w") as archive:
-        if nested:
-            archive.writestr("bank.zip", inner.getvalue())
-            archive.writestr("bank-additional.zip", b"another data set")
-        else:
-            archive.writestr("bank-full.csv", content)
-    return path
 
 
 @pytest.mark.parametrize("nested", [True, False])

@@ -28,13 +28,13 @@ _COLOURS = {
     "MCGrad_no_unshrink": "#2a9d6f",
 }
 _MARKERS = {HEADLINE: "o", "trueup": "D", "Isotonic": "s", "DFMC": "^", "HKRR": "v", "base_model": "X"}
-_WIDTH = 7.2
+_WIDTH, _FONT_SIZE = 7.2, 8
 _CLIPPED_AT = -100.0  # percent, as in the paper's figure
 
 
 def draw_errors(figures: Figures, paper: Figures, tasks: Sequence[str]) -> str:
     """The paper's Figure 1: the MCE of each method on each task; hollow marks are the paper's."""
-    figure, axes = _canvas(2, 1, height=0.8 + 0.62 * len(tasks))
+    figure, axes = _canvas(2, 1, height=1.4 + 0.75 * len(tasks))
     methods = [*COMPARED, "trueup"]
     for axis, name in zip(axes, ("mce_unspecified", "mce_prespecified"), strict=True):
         for place, task in enumerate(tasks):
@@ -45,39 +45,37 @@ def draw_errors(figures: Figures, paper: Figures, tasks: Sequence[str]) -> str:
                     theirs = paper[task, method][name]
                     axis.plot(theirs, height, markerfacecolor="none", markersize=4, alpha=0.6, **style)
                 if (task, method) in figures:
-                    label = method if place == 0 else None
-                    axis.plot(figures[task, method][name], height, markersize=5, label=label, **style)
+                    axis.plot(figures[task, method][name], height, markersize=5, **style)
         axis.set_xscale("log")
-        axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        _plain_ticks(axis.xaxis)
         axis.set_yticks(range(len(tasks)), tasks)
         axis.set_ylim(len(tasks) - 0.5, -0.5)
-        axis.set_title(METRICS[name].label, loc="left")
+        _title(axis, METRICS[name].label)
         axis.grid(axis="x", which="major", color=_INK, alpha=0.12)
         for border in range(1, len(tasks)):
             axis.axhline(border - 0.5, color=_INK, alpha=0.12, linewidth=0.6)
-    axes[0].legend(loc="lower center", bbox_to_anchor=(0.45, 1.06), ncol=3, frameon=False)
+    _legend(figure, [(method, _MARKERS[method]) for method in methods])
     return _svg(figure, "errors")
 
 
 def draw_ablations(figures: Figures, tasks: Sequence[str]) -> str:
     """The paper's Figure 2: by how many percent each variant is better than MCGrad, clipped at twice as bad."""
-    figure, axes = _canvas(2, 2, height=1.6 + 0.46 * len(tasks))
+    figure, axes = _canvas(2, 2, height=1.6 + 0.5 * len(tasks))
     variants = ("MCGrad_one_round", "MCGrad_no_unshrink", HEADLINE)
     for axis, name in zip(axes.flat, TABLE_METRICS, strict=True):
         for place, task in enumerate(tasks):
             for offset, variant in enumerate(variants):
                 change = relative_improvement(figures, name, task, variant, "MCGrad")
                 height = place + 0.24 * (offset - 1)
-                label = variant if place == 0 else None
-                axis.barh(height, max(change, _CLIPPED_AT), 0.22, color=_COLOURS[variant], label=label)
+                axis.barh(height, max(change, _CLIPPED_AT), 0.22, color=_COLOURS[variant])
         axis.axvline(0, color=_INK, linewidth=0.8)
         axis.set_yticks(range(len(tasks)), tasks)
         axis.set_ylim(len(tasks) - 0.5, -0.5)
-        axis.set_title(f"{METRICS[name].label}: better by %", loc="left")
+        _title(axis, f"{METRICS[name].label}: better by %")
         axis.grid(axis="x", color=_INK, alpha=0.12)
     for axis in axes[:, 1]:
         axis.set_yticklabels([])
-    axes[0, 0].legend(loc="lower left", bbox_to_anchor=(-0.3, 1.1), ncol=3, frameon=False)
+    _legend(figure, [(variant, "s") for variant in variants])
     return _svg(figure, "ablations")
 
 
@@ -87,15 +85,14 @@ def draw_timing(cells: Sequence[TimingCell]) -> str:
     for axis, part in zip(axes, ("fit", "predict"), strict=True):
         for method, own in by_method(cells).items():
             times = [getattr(cell, f"{part}_microseconds") for cell in own]
-            axis.plot([cell.n_groups for cell in own], times, marker="o", color=_COLOURS[method], label=method)
+            axis.plot([cell.n_groups for cell in own], times, marker="o", color=_COLOURS[method])
         axis.set_xscale("log")
         axis.set_yscale("log")
-        for side in (axis.xaxis, axis.yaxis):
-            side.set_major_formatter(lambda value, _: f"{value:g}")
-        axis.set_title(f"µs a row to {part}", loc="left")
-        axis.set_xlabel("groups")
+        _plain_ticks(axis.xaxis)
+        _plain_ticks(axis.yaxis)
+        _title(axis, f"µs a row to {part}, by the number of groups")
         axis.grid(color=_INK, alpha=0.12)
-    axes[0].legend(frameon=False)
+    _legend(figure, [(method, "o") for method in by_method(cells)])
     return _svg(figure, "timing")
 
 
@@ -108,9 +105,30 @@ def _canvas(rows: int, columns: int, height: float) -> tuple[Any, Any]:
     axes = figure.subplots(rows, columns)
     for axis in getattr(axes, "flat", [axes]):
         axis.spines[["top", "right"]].set_visible(False)
-        axis.tick_params(labelsize=8)
-        axis.title.set_fontsize(9)
+        axis.tick_params(labelsize=_FONT_SIZE)
     return figure, axes
+
+
+def _title(axis: Any, text: str) -> None:
+    axis.set_title(text, loc="left", fontsize=_FONT_SIZE + 1)
+
+
+def _plain_ticks(axis: Any) -> None:
+    """Whole powers of ten and their halves and doubles, as plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
+    axis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _legend(figure: Any, entries: Sequence[tuple[str, str]]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=_COLOURS[name], marker=marker, linestyle="none", label=name) for name, marker in entries
+    ]
+    figure.legend(handles=handles, loc="outside upper left", ncol=3, frameon=False, fontsize=_FONT_SIZE)
 
 
 def _svg(figure: Any, name: str) -> str:

@@ -91,6 +91,7 @@ def _mcgrad(name: str, told: str, *, on_groups: bool = False, in_paper: bool = T
     """MCGrad with some parameters, on the features or on the groups as features."""
 
     def run(rows: ScoredTask) -> Outcome:
+        """Fit it and predict."""
         task = rows.task
         table_of = rows.group_table if on_groups else rows.features
         model = MCGrad(**parameters, n_jobs=rows.n_jobs)
@@ -122,6 +123,7 @@ def _baseline(
     """A baseline with its defaults."""
 
     def run(rows: ScoredTask) -> Outcome:
+        """Fit it and predict."""
         return _fit_baseline(rows, class_name, rows.task.test, on_groups, **parameters)
 
     return Method(name, told, {"baseline": class_name, **parameters}, run, in_paper)
