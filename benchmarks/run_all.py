@@ -8,7 +8,15 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PROGRAMS = ["scoring.py", "fit_memory.py", "segments.py", "honesty.py", "bank_marketing.py", "quality.py"]
+PROGRAMS = [
+    "scoring.py",
+    "fit_memory.py",
+    "segments.py",
+    "honesty.py",
+    "bank_marketing.py",
+    "baselines.py",
+    "quality.py",
+]
 
 
 def main() -> None:

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from trueup import baselines, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
-    from trueup.inference import Calibrator, load
+    from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
     "AuditResult",
+    "BaselineCalibrator",
     "Calibrator",
     "MCGrad",
     "MulticalibratedClassifier",
@@ -30,6 +31,7 @@ __all__ = [
 
 _HOME = {
     "AuditResult": "trueup.auditing",
+    "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",

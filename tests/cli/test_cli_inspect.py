@@ -2,9 +2,12 @@
 
 import zipfile
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import trueup
+from trueup.baselines import HKRR
 
 
 def test_it_shows_rounds_features_losses_and_versions(run, shared):
@@ -80,3 +83,24 @@ def test_a_file_that_is_no_model_is_exit_code_4(run, shared, tmp_path):
         assert outcome.err.count("\n") == 1
         applied = run("apply", shared.table, "-m", tmp_path / name, "-o", tmp_path / "o.csv")
         assert applied.code == 4
+
+
+def test_a_baseline_tells_its_kind_and_its_groups(run, shared, tmp_path):
+    table, path = shared.scored, tmp_path / "hkrr.trueup"
+    rows = {"X": table, "y": table["y"].to_numpy(), "scores": table["p"].to_numpy()}
+    HKRR().fit(**rows, groups=["country = NO", "country ≠ NO"]).save(path)
+    out = run("inspect", path).out
+    for part in ("CellUpdates", "format 2", "2,000 rows", "country = NO, country ≠ NO", '"HKRR"'):
+        assert part in out
+    found = run("inspect", path, "--json").json
+    assert (found["kind"], found["groups"]) == ("CellUpdates", ["country = NO", "country ≠ NO"])
+    assert found["columns"] == ["country"]
+
+
+def test_a_baseline_can_be_applied(run, shared, tmp_path):
+    table, path = shared.scored, tmp_path / "hkrr.trueup"
+    model = HKRR().fit(table, table["y"].to_numpy(), scores=table["p"].to_numpy(), groups=["country = NO"])
+    model.save(path)
+    assert run("apply", shared.table, "--score=p", "--model", path, "-o", tmp_path / "o.parquet").code == 0
+    found = pq.read_table(tmp_path / "o.parquet")["calibrated"].to_numpy()
+    np.testing.assert_array_equal(found, model.calibrate(table, table["p"].to_numpy()))

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import trueup
+from trueup.errors import ModelFileError
 from trueup.model import decode_value, encode_value
+from trueup.model._manifest_2 import ARRAYS_OF_KIND
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -65,16 +67,34 @@ def test_a_golden_file_loads_for_ever_and_gives_the_same_scores(path: Path) -> N
     golden = json.loads(path.with_suffix(".json").read_text())
     rows = [{name: decode_value(value) for name, value in row.items()} for row in golden["rows"]]
     table = {name: [row[name] for row in rows] for name in rows[0]}
-    calibrator = trueup.load(path)
+    masks = golden.get("groups", {})
+    calibrator: Any = trueup.load(path)
     # Not bit for bit: another machine's exp and log may differ in the last digit.
-    np.testing.assert_allclose(calibrator.calibrate(table, golden["scores"]), golden["calibrated"], rtol=1e-12)
-    one_by_one = [calibrator.calibrate_one(row, p) for row, p in zip(rows, golden["scores"], strict=True)]
+    found = calibrator.calibrate(table, golden["scores"], *([masks] if masks else []))
+    np.testing.assert_allclose(found, golden["calibrated"], rtol=1e-12)
+    one_by_one = [
+        calibrator.calibrate_one(row, p, *([{name: mask[i] for name, mask in masks.items()}] if masks else []))
+        for i, (row, p) in enumerate(zip(rows, golden["scores"], strict=True))
+    ]
     np.testing.assert_allclose(one_by_one, golden["calibrated"], rtol=1e-12)
-    assert trueup.MCGrad.load(path).classes_.tolist() == ["no", "yes"]
+    assert list(calibrator.model.classes) == ["no", "yes"]
 
 
-def test_every_format_has_a_golden_file() -> None:
-    assert [path.name for path in sorted(GOLDEN.glob("*.trueup"))] == ["format_1.trueup"]
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.trueup")), ids=lambda path: path.stem)
+def test_a_golden_file_that_is_saved_again_is_the_same_bytes(path: Path, tmp_path: Path) -> None:
+    trueup.load(path).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_a_file_of_format_1_is_an_mcgrad_and_those_of_format_2_are_not() -> None:
+    assert trueup.MCGrad.load(GOLDEN / "format_1.trueup").classes_.tolist() == ["no", "yes"]
+    with pytest.raises(ModelFileError, match=r"holds a baseline, not an MCGrad\. Use trueup\.load"):
+        trueup.MCGrad.load(GOLDEN / "format_2_score_map.trueup")
+
+
+def test_every_format_and_kind_has_a_golden_file() -> None:
+    kinds = [f"format_2_{kind}" for kind in sorted(ARRAYS_OF_KIND)]
+    assert [path.stem for path in sorted(GOLDEN.glob("*.trueup"))] == ["format_1", *kinds]
 
 
 if __name__ == "__main__":

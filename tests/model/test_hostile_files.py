@@ -4,22 +4,39 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 PROGRAM = Path(__file__).parent / "hostile" / "judge.py"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
-def test_thousands_of_hostile_files_are_refused_or_harmless() -> None:
+BASELINES = ["format_2_cell_updates", "format_2_group_rounds", "format_2_level_trees", "format_2_score_map"]
+
+
+def judged(golden: str) -> dict[str, Any]:
+    """What the program found, once it has been asserted that it found no failure."""
     # What the program checks of each file: load and MCGrad.load end within a second, with at most 200 MB more
     # memory, in ModelFileError or in the same scores; or, if its checksums were made anew, in probabilities.
-    done = subprocess.run(
-        [sys.executable, "-W", "error", PROGRAM], capture_output=True, text=True, timeout=600, check=False
-    )
+    command = [sys.executable, "-W", "error", str(PROGRAM), golden]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, f"it crashed at the file named last: {done.stderr[-500:]}"
-    report = json.loads(done.stdout)
+    report: dict[str, Any] = json.loads(done.stdout)
     assert report["failures"] == []
     assert set(report["outcomes"]) <= {"refused", "the same scores", "another model", "another table"}
+    return report
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
+def test_thousands_of_hostile_files_are_refused_or_harmless() -> None:
+    report = judged("format_1")
     assert sum(report["outcomes"].values()) >= 5000
     assert report["outcomes"]["refused"] >= 4000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
+@pytest.mark.parametrize("golden", BASELINES)
+def test_so_are_hostile_files_of_baselines(golden: str) -> None:
+    report = judged(golden)
+    assert sum(report["outcomes"].values()) >= 800
+    assert report["outcomes"]["refused"] >= 600

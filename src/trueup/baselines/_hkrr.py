@@ -14,7 +14,7 @@ from trueup.baselines._checks import check_number, check_whole
 from trueup.baselines._estimator import Baseline
 from trueup.baselines._rows import FitRows, GroupsOfRows, kept_rows, read_eval_rows, read_groups, read_rows, summary_of
 from trueup.calibrator import seeds_from
-from trueup.errors import ConvergenceWarning, ParameterError, callers_level
+from trueup.errors import ConvergenceWarning, DataError, ParameterError, callers_level
 from trueup.inference import compile_body, masks_of_model, packed_members
 from trueup.metrics import multicalibration_error
 from trueup.model import BaselineModel, FeatureSpec
@@ -220,7 +220,10 @@ class HKRR(Baseline):
 
 def _error(model: BaselineModel, rows: FitRows, groups: Any) -> float:
     """The multicalibration error of a model over its own groups on some rows."""
-    masks = list(kept_rows(masks_of_model(model, rows.table, groups), rows.kept))
+    try:
+        masks = list(kept_rows(masks_of_model(model, rows.table, groups), rows.kept))
+    except (DataError, ParameterError) as reason:
+        raise type(reason)(f"eval_set: {reason}") from reason
     calibrated = compile_body(model)(rows.scores, np.empty((rows.n_rows, 0)), iter(masks), 1)
     named = {group.name: mask for group, mask in zip(model.groups, masks, strict=True)}
     error = multicalibration_error(rows.labels, calibrated, sample_weight=rows.weights, groups=named)

@@ -9,6 +9,7 @@ import lightgbm as lgb
 import numpy as np
 import numpy.typing as npt
 
+from trueup.errors import TrainingError
 from trueup.inference import correction, levels_of, nearest_levels
 from trueup.model import ARRAY_TYPES, Trees
 from trueup.training import Split, trees_and_gains
@@ -17,6 +18,7 @@ __all__ = ["LevelData", "LevelGrowth", "fit_levels", "joined_by_level"]
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]
+_LEAST_GAIN = 1e-6  # at 0, LightGBM may choose a split that leaves one side empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +42,10 @@ class LevelGrowth:
         How many levels there are.
     max_depth, min_child_samples : int
         How deep a tree may be, and how many rows a leaf must hold.
-    seed, n_threads : int
+    seed : int
         For LightGBM.
+    n_threads : int
+        For scoring with the trees.
     """
 
     n_levels: int
@@ -60,10 +64,11 @@ class LevelGrowth:
             "num_leaves": 2**self.max_depth,
             "min_child_samples": self.min_child_samples,
             "min_sum_hessian_in_leaf": 0.0,
+            "min_gain_to_split": _LEAST_GAIN,
             "seed": self.seed,
             "deterministic": True,
             "force_col_wise": True,
-            "num_threads": self.n_threads,
+            "num_threads": 1,  # level sets are small, and OpenMP's threads don't survive a fork
             "verbosity": -1,
         }
 
@@ -138,10 +143,19 @@ class _Grower:
         mean = float(np.average(self._data.labels[rows], weights=self._data.weights[rows]))
         if len(places) < 2 * self._growth.min_child_samples:
             return Trees.constant(mean)
+        tree = self._grown(places)
+        return tree if tree is not None and tree.n_splits else Trees.constant(mean)
+
+    def _grown(self, places: npt.NDArray[np.int64]) -> Trees | None:
+        """LightGBM's tree, or none if it chose a split with an empty side and gave up (its issue 4739)."""
         subset = self._binned.subset(places.tolist(), params=self._growth.parameters())
-        booster = lgb.train(self._growth.parameters(), subset, num_boost_round=1)
-        tree, _ = trees_and_gains(booster.model_to_string(), self._data.matrix.shape[1])
-        return tree if tree.n_splits else Trees.constant(mean)
+        try:
+            booster = lgb.train(self._growth.parameters(), subset, num_boost_round=1)
+        except lgb.basic.LightGBMError as error:
+            if "best_split_info" in str(error):
+                return None
+            raise TrainingError(f"LightGBM could not grow a tree: {error}.") from error
+        return trees_and_gains(booster.model_to_string(), self._data.matrix.shape[1])[0]
 
 
 def joined_by_level(trees: list[Trees], cuts: Floats, level_feature: int) -> Trees:
@@ -179,7 +193,7 @@ def joined_by_level(trees: list[Trees], cuts: Floats, level_feature: int) -> Tre
         "decision_type": np.concatenate([np.zeros(n_chain), together.decision_type]),
         "left_child": np.concatenate([roots[:n_chain], children[0]]),
         "right_child": np.concatenate([chain_right, children[1]]),
-        "leaf_values": together.leaf_values,
+        "leaf_values": np.clip(together.leaf_values, 0.0, 1.0),  # means of labels, but for their last digits
         "category_offsets": together.category_offsets,
         "category_words": together.category_words,
     }

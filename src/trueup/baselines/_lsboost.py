@@ -46,7 +46,7 @@ class LSBoost(Baseline):
     categorical_features : "from_dtype" or list of str or int
         Columns to treat as categorical besides those whose type says so.
     n_jobs : int, optional
-        How many threads to use. All cores that the process may use by default. The model doesn't depend on it.
+        Threads for scoring. All cores that the process may use by default. The model doesn't depend on it.
     random_state : int, RandomState or None
         For the split.
 

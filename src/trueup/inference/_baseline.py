@@ -44,8 +44,8 @@ class BaselineCalibrator:
 
     Examples
     --------
+    >>> from trueup import BaselineCalibrator
     >>> from trueup.baselines import IsotonicCalibrator
-    >>> from trueup.inference import BaselineCalibrator
     >>> fitted = IsotonicCalibrator().fit({"x": [0, 0, 0]}, [0, 1, 1], scores=[0.1, 0.3, 0.5])
     >>> BaselineCalibrator(fitted.model_).calibrate_one({"x": 0}, 0.2)
     0.5
@@ -54,7 +54,7 @@ class BaselineCalibrator:
     def __init__(self, model: BaselineModel, *, n_jobs: int | None = None) -> None:
         self.model = model
         self.n_jobs = n_jobs
-        self.inputs = (*model.columns_read, *(f"group {name}" for name in model.mask_names))
+        self._inputs: tuple[Any, ...] = (*model.columns_read, *(("group", name) for name in model.mask_names))
         self._encoder = FeatureEncoder(model.features)
         self._body = compile_body(model)
 
@@ -134,15 +134,15 @@ class BaselineCalibrator:
         """
         choices = [_choices(self.model, name) for name in self.model.columns_read]
         choices += [[True, False]] * len(self.model.mask_names)
-        write_model(self.model, parity_rows(self.inputs, choices, self.calibrate_inputs), path)
+        write_model(self.model, parity_rows(self._inputs, choices, self._calibrate_inputs), path)
 
-    def calibrate_inputs(self, row: Mapping[str, Any], score: float) -> float:
+    def _calibrate_inputs(self, row: Mapping[Any, Any], score: float) -> float:
         """The calibrated probability of a row whose masks stand among its values, a missing one being false.
 
         Parameters
         ----------
         row : mapping
-            A value for each of `inputs`.
+            A value for each of `_inputs`: the columns by their names, the masks as ``("group", name)``.
         score : float
             The base score.
 
@@ -152,7 +152,7 @@ class BaselineCalibrator:
             The probability.
         """
         names = self.model.mask_names
-        masks = {name: bool(row[f"group {name}"]) for name in names} if names else None
+        masks = {name: bool(row["group", name]) for name in names} if names else None
         return self.calibrate_one(row, None if self.model.base_rate is not None else score, masks)
 
 

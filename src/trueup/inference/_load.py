@@ -55,7 +55,7 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrat
     try:
         if isinstance(model, BaselineModel):
             baseline = BaselineCalibrator(model, n_jobs=n_jobs)
-            check_parity(baseline.inputs, parity, baseline.calibrate_inputs, name)
+            check_parity(baseline._inputs, parity, baseline._calibrate_inputs, name)
             return baseline
         calibrator = Calibrator(model, n_jobs=n_jobs)
     except (ValueError, TypeError) as error:

@@ -20,7 +20,7 @@ __all__ = ["check_parity", "make_parity_rows", "parity_rows"]
 N_ROWS = 8
 TOLERANCE = 1e-9
 
-ScoreOne = Callable[[Mapping[str, Any], float], float]
+ScoreOne = Callable[[Mapping[Any, Any], float], float]
 
 
 def make_parity_rows(model: CalibrationModel, score_one: ScoreOne) -> ParityRows:
@@ -29,7 +29,7 @@ def make_parity_rows(model: CalibrationModel, score_one: ScoreOne) -> ParityRows
     return parity_rows(model.features.names, choices, score_one)
 
 
-def parity_rows(names: Sequence[str], choices: Sequence[Sequence[Any]], score_one: ScoreOne) -> ParityRows:
+def parity_rows(names: Sequence[Any], choices: Sequence[Sequence[Any]], score_one: ScoreOne) -> ParityRows:
     """Rows that hold one of the choices for each name, each name missing in one of them."""
     rows = tuple(
         tuple(
@@ -45,7 +45,7 @@ def parity_rows(names: Sequence[str], choices: Sequence[Sequence[Any]], score_on
     return ParityRows(rows, scores, expected)
 
 
-def check_parity(names: Sequence[str], parity: ParityRows, score_one: ScoreOne, path: str) -> None:
+def check_parity(names: Sequence[Any], parity: ParityRows, score_one: ScoreOne, path: str) -> None:
     """Raise `ModelFileError` unless this machine gives the parity rows what the one that wrote them gave."""
     unusable = f"{path!r} can't be used as a trueup model"
     for row, score, expected in zip(parity.rows, parity.scores, parity.expected, strict=True):

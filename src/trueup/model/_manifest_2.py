@@ -255,8 +255,8 @@ def _level_trees(entry: Any, arrays: Arrays, n_groups: int) -> LevelTrees:
         raise ValueError(f"there must be 1 to {MAX_BINS:,} levels")
     if trees.n_trees > MAX_ROUNDS:
         raise ValueError(f"there are {trees.n_trees:,} rounds, and {MAX_ROUNDS:,} is the limit")
-    if not np.isfinite(trees.leaf_values).all():
-        raise ValueError("a leaf is not a finite number")
+    if not _are_probabilities(trees.leaf_values):
+        raise ValueError("a leaf is not a probability")
     if n_groups:
         raise ValueError("trees on level sets have no groups")
     return LevelTrees(n_levels, trees)

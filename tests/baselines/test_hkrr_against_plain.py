@@ -1,0 +1,136 @@
+"""The fast HKRR makes the moves that its pseudo-code makes, and its kernels refuse what would lead them astray."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plain_baselines import PlainHKRR
+from trueup import _native
+from trueup.baselines import HKRR
+from trueup.calibrator import seeds_from
+
+
+def some_rows(seed: int, n: int, n_groups: int) -> tuple[Any, Any, Any]:
+    """Scores that are wrong by group, labels, and groups of all sizes that overlap."""
+    rng = np.random.default_rng(seed)
+    masks = rng.random((n_groups, n)) < rng.uniform(0.02, 0.9, (n_groups, 1))
+    scores = rng.uniform(0, 1, n)
+    truth = np.clip(scores + rng.normal(0, 0.2, n_groups) @ masks, 0, 1)
+    labels = (rng.random(n) < truth).astype(int)
+    labels[:2] = 0, 1
+    return scores, labels, masks
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 300),
+    n_groups=st.integers(1, 20),
+    alpha=st.sampled_from([0.02, 0.1, 0.3]),
+    lambda_=st.sampled_from([0.1, 0.25, 0.05]),
+    average=st.booleans(),
+    weighted=st.booleans(),
+)
+def test_the_fast_hkrr_is_the_plain_one(
+    seed: int, n: int, n_groups: int, alpha: float, lambda_: float, average: bool, weighted: bool
+) -> None:
+    scores, labels, masks = some_rows(seed, n, n_groups)
+    weights = np.random.default_rng(seed).uniform(0.5, 3, n) if weighted else None
+    groups = {f"g{g}": mask for g, mask in enumerate(masks)}
+    X = {"x": np.zeros(n)}
+    fast = HKRR(alpha=alpha, lambda_=lambda_, average_bins=average, random_state=seed)
+    fast.fit(X, labels, scores=scores, groups=groups, sample_weight=weights)
+    plain = PlainHKRR(alpha, lambda_, 1000, average, seeds_from(seed)[0]).fit(scores, labels, masks, weights)
+    body = fast.model_.body
+    assert list(zip(body.group.tolist(), body.bin.tolist(), strict=True)) == [move[:2] for move in plain.moves]
+    np.testing.assert_allclose(body.delta, [move[2] for move in plain.moves], atol=1e-10)
+    assert fast.n_iterations_ == plain.n_iterations
+    new_scores, _, new_masks = some_rows(seed + 1, 50, n_groups)
+    new_groups = {f"g{g}": mask for g, mask in enumerate(new_masks)}
+    found = fast.calibrate({"x": np.zeros(50)}, new_scores, new_groups)
+    np.testing.assert_allclose(found, plain.calibrate(new_scores, new_masks), atol=1e-9)
+
+
+def test_scoring_does_not_depend_on_the_number_of_threads() -> None:
+    scores, labels, masks = some_rows(3, 40_000, 9)
+    groups = {f"g{g}": mask for g, mask in enumerate(masks)}
+    X = {"x": np.zeros(len(scores))}
+    one, three = (HKRR(n_jobs=n).fit(X, labels, scores=scores, groups=groups) for n in (1, 3))
+    assert np.array_equal(one.calibrate(X, scores, groups), three.calibrate(X, scores, groups))
+
+
+def test_bins_are_closed_above_and_the_first_one_below_too() -> None:
+    asked = np.array([0.0, 1e-300, 0.25, 0.2500001, 0.5, 0.75, 0.76, 1.0])
+    assert _native.bins_of(asked, 0.25, 4).tolist() == [0, 0, 0, 1, 1, 2, 3, 3]
+
+
+ROWS: dict[str, Any] = {
+    "probabilities": np.array([0.5, 0.5]),
+    "labels": np.array([0.0, 1.0]),
+    "weights": None,
+    "members": np.array([[1], [1]], np.uint8),
+    "n_groups": 1,
+    "width": 0.1,
+    "n_bins": 10,
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": np.zeros(3)},
+        {"weights": np.zeros(1)},
+        {"members": np.zeros((1, 1), np.uint8)},
+        {"n_groups": 9},
+        {"n_groups": 0},
+        {"probabilities": np.array([0.5, np.nan])},
+        {"width": 0.0},
+        {"width": np.nan},
+        {"n_bins": 0},
+        {"n_bins": 65_536},
+    ],
+)
+def test_rows_that_do_not_fit_together_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        _native.CellRows(**{**ROWS, **change})
+
+
+def test_looks_at_cells_that_are_none_are_refused() -> None:
+    rows = _native.CellRows(**ROWS)
+    groups, bins = np.zeros(1, np.int32), np.arange(10, dtype=np.int32)
+    assert [len(part) for part in rows.look_once(groups, bins, 0.1, np.zeros(10))] == [0, 0, 0]
+    for bad in ((groups + 1, bins), (groups - 1, bins), (groups, bins + 1), (groups, bins - 1)):
+        with pytest.raises(ValueError, match="out of range"):
+            rows.look_once(*bad, 0.1, np.zeros(10))
+    with pytest.raises(ValueError, match="there must be a noise a cell"):
+        rows.look_once(groups, bins, 0.1, np.zeros(9))
+
+
+def test_moves_of_cells_that_are_none_are_refused() -> None:
+    good: dict[str, Any] = {
+        "group": np.zeros(2, np.int32),
+        "bin": np.zeros(2, np.int32),
+        "delta": np.zeros(2),
+        "width": 0.5,
+        "n_bins": 2,
+        "n_groups": 3,
+    }
+    for change in (
+        {"group": np.array([0, 3], np.int32)},
+        {"group": np.array([0, -1], np.int32)},
+        {"bin": np.array([0, 2], np.int32)},
+        {"delta": np.zeros(1)},
+        {"width": -1.0},
+    ):
+        with pytest.raises(ValueError):
+            _native.CellMoves(**{**good, **change})
+    moves = _native.CellMoves(**good)
+    for members in (np.zeros((1, 1), np.uint8), np.zeros((2, 0), np.uint8)):
+        with pytest.raises(ValueError, match="members have a wrong shape"):
+            moves.apply(members, np.array([0.5, 0.5]))
+    assert np.isnan(moves.apply(np.zeros((1, 1), np.uint8), np.array([np.nan]))).all()
