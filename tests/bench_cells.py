@@ -10,7 +10,7 @@ from trueup.replication._timing import TimingCell
 def make_cell(task: str, method: str, origin: str = "same data", **metrics: float) -> Cell:
     """A cell whose metrics are 1 where they are not given."""
     return Cell(
-        key=CellKey(task, method, "0", None, "{}"),
+        key=CellKey(task, method, "0", "sources", None, "{}"),
         origin=origin,
         source="rows made up",
         rows=1_000,

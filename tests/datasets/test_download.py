@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from trueup.datasets import fetch_files
 from trueup.datasets._catalog import TASK_SOURCES
 from trueup.datasets._download import HASHES_FILE, RemoteFile, cache_folder, fetch
 from trueup.errors import DataFileError
@@ -134,3 +135,22 @@ def test_all_states_are_asked_for_by_the_census_bureau_s_names() -> None:
     assert len(files) == 50
     assert files[4].url == "https://www2.census.gov/programs-surveys/acs/data/pums/2018/1-Year/csv_pca.zip"
     assert TASK_SOURCES["ACSIncomeCA"].remote == (files[4],)
+
+
+def test_a_task_s_files_are_fetched_without_being_read(
+    tmp_path: Path, source: FakePooch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRUEUP_CACHE", str(tmp_path))
+    monkeypatch.delenv("TRUEUP_DATA", raising=False)
+    fetch_files("MEPS")
+    assert sorted(path.name for path in (tmp_path / "downloads").glob("meps*")) == [
+        *(
+            "meps_test_processed.csv",
+            "meps_train_processed.csv",
+            "mepsdata_test_labels.txt",
+            "mepsdata_train_labels.txt",
+        )
+    ]
+    asked = len(source.asked)
+    fetch_files("HMDA", folder=tmp_path)
+    assert len(source.asked) == asked

@@ -15,6 +15,7 @@ from trueup.replication._paper import paper_figures
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRUEUP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TRUEUP_DATA", raising=False)
 
 
 @pytest.fixture

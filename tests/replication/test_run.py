@@ -43,10 +43,21 @@ def test_other_settings_are_another_cell(plan: Plan) -> None:
     assert finished_cells(other) == ([], {})
 
 
+def test_other_data_are_another_cell(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_cells(plan)
+    monkeypatch.setenv("TRUEUP_DATA", str(tmp_path))
+    assert plan.unfinished("Simulated") == ["base_model", "MCGrad_one_round"]
+
+
 def test_the_key_knows_the_method_s_settings() -> None:
-    keys = {CellKey.of("Simulated", METHODS[name], None).settings for name in ("MCGrad", "MCGrad_msh_20", "trueup")}
+    keys = {
+        CellKey.of("Simulated", METHODS[name], "sources", None).settings
+        for name in ("MCGrad", "MCGrad_msh_20", "trueup")
+    }
     assert len(keys) == 3
-    assert '"min_sum_hessian_in_leaf": 20.0' in CellKey.of("Simulated", METHODS["MCGrad_msh_20"], None).settings
+    assert (
+        '"min_sum_hessian_in_leaf": 20.0' in CellKey.of("Simulated", METHODS["MCGrad_msh_20"], "sources", None).settings
+    )
 
 
 def test_a_cell_is_kept_as_plain_json(plan: Plan) -> None:

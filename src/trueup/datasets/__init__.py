@@ -2,7 +2,7 @@
 
 from trueup.datasets._base_model import base_scores
 from trueup.datasets._catalog import TASKS
-from trueup.datasets._load import load_task
+from trueup.datasets._load import data_folder, fetch_files, load_task
 from trueup.datasets._task import BaseModel, Task
 from trueup.datasets._traffic import Traffic, make_traffic
 
@@ -12,6 +12,8 @@ __all__ = [
     "Task",
     "Traffic",
     "base_scores",
+    "data_folder",
+    "fetch_files",
     "load_task",
     "make_traffic",
 ]

@@ -16,7 +16,7 @@ from trueup.datasets._task import BaseModel, Origin, Prepared, Task, split_rows
 from trueup.datasets._traffic import make_traffic
 from trueup.errors import DataFileError, ParameterError
 
-__all__ = ["SIMULATED", "load_task"]
+__all__ = ["SIMULATED", "data_folder", "fetch_files", "load_task"]
 
 SIMULATED = "Simulated"
 _SIMULATED_ROWS = 50_000
@@ -81,12 +81,54 @@ def _checked_limit(max_rows: int | None) -> int | None:
     return limit
 
 
+def data_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
+    """Return the folder that data files are read from.
+
+    Parameters
+    ----------
+    folder : path-like, optional
+        The one to take; by default the one that the environment variable ``TRUEUP_DATA`` names.
+
+    Returns
+    -------
+    pathlib.Path or None
+        The folder; None where files are to be downloaded.
+
+    Examples
+    --------
+    >>> from trueup.datasets import data_folder
+    >>> data_folder("data").name
+    'data'
+    """
+    named = folder if folder is not None else os.environ.get("TRUEUP_DATA") or None
+    return None if named is None else Path(named).expanduser()
+
+
+def fetch_files(name: str, *, folder: str | os.PathLike[str] | None = None) -> None:
+    """Download what a task needs, if anything.
+
+    Parameters
+    ----------
+    name : str
+        A task's name, as `load_task` takes it.
+    folder : path-like, optional
+        A folder of files, as `load_task` takes it; with one, nothing is downloaded.
+
+    Examples
+    --------
+    >>> from trueup.datasets import fetch_files
+    >>> fetch_files("Simulated")
+    """
+    if name in TASK_SOURCES and data_folder(folder) is None:
+        for file in TASK_SOURCES[name].remote:
+            fetch(file)
+
+
 def _read(name: str, source: TaskSource, folder: str | os.PathLike[str] | None) -> tuple[pa.Table, Origin, str]:
     """The rows, what they are to the paper's, and what they are in words."""
-    named = folder if folder is not None else os.environ.get("TRUEUP_DATA") or None
-    if named is None:
+    place = data_folder(folder)
+    if place is None:
         return source.read([fetch(file) for file in source.remote]), "same data", source.told
-    place = Path(named).expanduser()
     ready = place / f"{source.ready.name}.parquet"
     if ready.exists():
         return _read_ready(source.ready, ready)

@@ -29,6 +29,8 @@ class CellKey:
         Their names.
     version : str
         The package's.
+    data : str
+        The folder of data files, or "sources".
     max_rows : int or None
         The most rows of a task.
     settings : str
@@ -38,16 +40,17 @@ class CellKey:
     task: str
     method: str
     version: str
+    data: str
     max_rows: int | None
     settings: str
 
     @classmethod
-    def of(cls, task: str, method: Method, max_rows: int | None) -> CellKey:
+    def of(cls, task: str, method: Method, data: str, max_rows: int | None) -> CellKey:
         """The key of a method on a task, now."""
         import trueup
 
         settings = json.dumps(method.settings, sort_keys=True, default=str)
-        return cls(task, method.name, trueup.__version__, max_rows, settings)
+        return cls(task, method.name, trueup.__version__, data, max_rows, settings)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trueup.datasets import base_scores, load_task
+from trueup.datasets import base_scores, data_folder, fetch_files, load_task
+from trueup.errors import DataFileError, TrueupError
 from trueup.replication._cells import (
     Cell,
     CellKey,
@@ -63,7 +64,13 @@ class Plan:
 
     def key(self, task: str, method: str) -> CellKey:
         """The key of a cell."""
-        return CellKey.of(task, METHODS[method], self.max_rows)
+        return CellKey.of(task, METHODS[method], self._data_told, self.max_rows)
+
+    @property
+    def _data_told(self) -> str:
+        """What the data come from: the same name for the same files, as far as a path can tell."""
+        folder = data_folder(self.data)
+        return "sources" if folder is None else str(folder.resolve())
 
     def finished(self, task: str, method: str) -> Cell | None:
         """A cell, if it is finished and of these settings."""
@@ -126,6 +133,9 @@ def _run_here(plan: Plan, waiting: dict[str, list[str]], report: Report, total: 
 
 
 def _run_beside(plan: Plan, waiting: dict[str, list[str]], report: Report, total: int) -> None:
+    for task in waiting:
+        with contextlib.suppress(DataFileError):  # which its cells will tell of
+            fetch_files(task, folder=plan.data)  # here, once: tasks share files, and progress is shown in one place
     context = multiprocessing.get_context("spawn")
     tasks = context.Queue()
     for work in waiting.items():
@@ -147,7 +157,7 @@ def _run_beside(plan: Plan, waiting: dict[str, list[str]], report: Report, total
             worker.join()
     broken = [worker.exitcode for worker in workers if worker.exitcode]
     if broken:
-        raise RuntimeError(f"{len(broken)} of {len(workers)} processes died (exit codes {broken}). Out of memory?")
+        raise TrueupError(f"{len(broken)} of {len(workers)} processes died (exit codes {broken}). Out of memory?")
 
 
 @contextlib.contextmanager
