@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -45,14 +46,14 @@ def categories(values: NDArray[Any]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(places, mask=~known), pa.array(names, pa.string()))
 
 
-def as_codes(table: pa.Table, name: str) -> FloatArray:
-    """Texts as numbers: the place of each among the sorted texts, from 1; 0 where it is missing."""
+def as_codes(table: pa.Table, name: str, codes: Mapping[str, int] | None = None) -> FloatArray:
+    """Texts as numbers: by default the place of each among the sorted texts, from 1; 0 where there is none."""
     encoded = pc.dictionary_encode(texts(table, name).combine_chunks())
     names = encoded.dictionary.to_pylist()
-    rank = np.empty(len(names) + 1)
-    rank[np.argsort(np.array(names, dtype=object), kind="stable")] = np.arange(1, len(names) + 1)
-    rank[-1] = 0.0
-    return np.asarray(rank[arrow_to_numpy(pc.fill_null(encoded.indices, len(names)))])
+    if codes is None:
+        codes = {text: place for place, text in enumerate(sorted(names), 1)}
+    numbers = np.array([*(codes.get(text, 0) for text in names), 0], dtype=np.float64)
+    return np.asarray(numbers[arrow_to_numpy(pc.fill_null(encoded.indices, len(names)))])
 
 
 def holds_text(column: pa.ChunkedArray) -> bool:

@@ -104,13 +104,11 @@ def _of_problem(table: pa.Table, problem: str) -> pa.Table:
 
 def read_pums_2024(path: Path, *, problem: str, target: str) -> pa.Table:
     """A problem on the survey of 2024, with what it has of the features; a label is where the target is 1."""
-    table = pq.read_table(path)
-    columns = {
-        name: floats(table, name)
-        for name in PROBLEMS[problem].features
-        if name in table.column_names and name != target
-    }
-    if "ST" in PROBLEMS[problem].features:
+    there, features = pq.read_schema(path).names, PROBLEMS[problem].features
+    found = [name for name in features if name in there and name != target]
+    table = pq.read_table(path, columns=[*found, target, "STATE"])
+    columns = {name: floats(table, name) for name in found}
+    if "ST" in features:
         columns["ST"] = as_codes(table, "STATE")
     return pa.table(columns | {ACS_LABEL: (floats(table, target) == 1).astype(np.int8)})
 
@@ -120,9 +118,7 @@ def read_travel(path: Path) -> pa.Table:
     table = pq.read_table(path)
     table = table.filter(pa.array(~is_any(table, "Region", "Puerto Rico")))
     columns = {"AGEP": floats(table, "Age")}
-    for name, (words, codes) in _KNOWN_CODES.items():
-        values = table.column(words).to_pylist()
-        columns[name] = np.array([codes.get(value, 0) for value in values], dtype=np.float64)
+    columns |= {name: as_codes(table, words, codes) for name, (words, codes) in _KNOWN_CODES.items()}
     columns |= {name: as_codes(table, words) for name, words in _OTHER_WORDS.items()}
     label = floats(table, "Travel time to work") > 20  # who works at home travels not at all
     return pa.table(columns | {ACS_LABEL: label.astype(np.int8)})
