@@ -18,7 +18,7 @@
 namespace trueup {
 void bind_cells(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
-}
+}  // namespace trueup
 
 namespace nb = nanobind;
 using namespace nb::literals;
