@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick docs clean
+.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick paper docs clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,10 +65,21 @@ bench: $(BENCH)/installed ## Measure speed, memory and quality beside Meta's pac
 bench-quick: $(BENCH)/installed ## Measure the most important in about five minutes
 	$(BENCH)/bin/python benchmarks/run_all.py --quick
 
+$(VENV)/installed-paper: $(VENV)/installed
+	$(PIP) install --editable '.[paper]'
+	@touch $@
+
+paper: $(VENV)/installed-paper ## Run the paper's benchmark anew; data from TRUEUP_DATA or downloaded, options in PAPER=
+	$(BIN)/trueup bench paper $(PAPER)
+
 docs: $(VENV)/installed-dev ## Build the reference from the docstrings
 	$(BIN)/python -m sphinx -q -W -b html docs build/docs
 	@echo "The reference is build/docs/index.html; decisions and their reasons are in docs/decisions/."
 
 clean: ## Remove everything that was made
+<<<<<<< HEAD
 	rm -rf $(VENV) $(BENCH) build dist trueup-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+=======
+	rm -rf $(VENV) build dist trueup-demo trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+>>>>>>> paper
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

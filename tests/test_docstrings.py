@@ -20,7 +20,8 @@ def public_things() -> dict[str, Any]:
     for name in trueup.__all__:
         thing = getattr(trueup, name)
         if isinstance(thing, ModuleType):
-            things |= {f"trueup.{name}.{inner}": getattr(thing, inner) for inner in thing.__all__}
+            own = {f"trueup.{name}.{inner}": getattr(thing, inner) for inner in thing.__all__}
+            things |= {inner: value for inner, value in own.items() if not isinstance(value, tuple)}
         elif not isinstance(thing, str):
             things[f"trueup.{name}"] = thing
     return things

@@ -11,6 +11,7 @@ __all__ = [
     "ConvergenceWarning",
     "CostWarning",
     "DataError",
+    "DataFileError",
     "DataWarning",
     "InsufficientDataWarning",
     "LabelError",
@@ -45,6 +46,10 @@ class ParameterError(TrueupError, ValueError):
 
 class DataError(TrueupError, ValueError):
     """The data given can't be used as they are."""
+
+
+class DataFileError(DataError):
+    """A data file is missing, can't be downloaded, or is not the file that it was."""
 
 
 class TableError(DataError):

@@ -1,5 +1,19 @@
-"""Data to try things on: simulated, so that the truth is known."""
+"""Data to try things on: simulated, so that the truth is known, and the tasks of the MCGrad paper's benchmark."""
 
+from trueup.datasets._base_model import base_scores
+from trueup.datasets._catalog import TASKS
+from trueup.datasets._load import data_folder, fetch_files, load_task
+from trueup.datasets._task import BaseModel, Task
 from trueup.datasets._traffic import Traffic, make_traffic
 
-__all__ = ["Traffic", "make_traffic"]
+__all__ = [
+    "TASKS",
+    "BaseModel",
+    "Task",
+    "Traffic",
+    "base_scores",
+    "data_folder",
+    "fetch_files",
+    "load_task",
+    "make_traffic",
+]
