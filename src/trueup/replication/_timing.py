@@ -22,6 +22,7 @@ __all__ = ["TIMED_GROUPS", "TimingCell", "TimingPlan", "read_timing", "run_timin
 TIMED_GROUPS = (10, 32, 100, 320, 1000)
 _METHODS = ("MCGrad", "HKRR", "DFMC")
 _LEAST_SHARE, _MOST_SHARE = 0.05, 0.5
+_REPEATS = 5  # of a prediction, which takes milliseconds; the shortest counts
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,18 @@ def _time(task: Task, scores: Any, plan: TimingPlan, method: str, n_groups: int)
         warnings.simplefilter("ignore")
         started = time.perf_counter()
         estimator.fit(fit_rows, task.y[train], scores=scores[train], **at_fit)
-        fitted = time.perf_counter()
-        estimator.calibrate(test_rows, scores[test], **at_predict)
-        seconds = fitted - started, time.perf_counter() - fitted
-    return TimingCell(method, n_groups, plan.task, trueup.__version__, plan.train_rows, plan.test_rows, *seconds)
+        fit_seconds = time.perf_counter() - started
+        predict_seconds = min(
+            _seconds_to_predict(estimator, test_rows, scores[test], at_predict) for _ in range(_REPEATS)
+        )
+    rows = plan.train_rows, plan.test_rows
+    return TimingCell(method, n_groups, plan.task, trueup.__version__, *rows, fit_seconds, predict_seconds)
+
+
+def _seconds_to_predict(estimator: Any, X: Any, scores: Any, more: dict[str, Any]) -> float:
+    started = time.perf_counter()
+    estimator.calibrate(X, scores, **more)
+    return time.perf_counter() - started
 
 
 def _random_groups(n_rows: int, n_groups: int, rng: np.random.Generator) -> Any:
