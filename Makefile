@@ -77,9 +77,5 @@ docs: $(VENV)/installed-dev ## Build the reference from the docstrings
 	@echo "The reference is build/docs/index.html; decisions and their reasons are in docs/decisions/."
 
 clean: ## Remove everything that was made
-<<<<<<< HEAD
-	rm -rf $(VENV) $(BENCH) build dist trueup-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-=======
-	rm -rf $(VENV) build dist trueup-demo trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
->>>>>>> paper
+	rm -rf $(VENV) $(BENCH) build dist trueup-demo trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

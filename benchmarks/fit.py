@@ -105,8 +105,8 @@ class Contest:
 
 CONTESTS = {
     "100,000 rows, 5 folds": Contest(lambda: simulated(100_000), 100, True, 7, 2.2),
-    "100,000 rows, 5 folds, a core busy": Contest(lambda: simulated(100_000), 100, True, 5, 2.5, busy=True),
-    "ACSIncomeCA, 54,000 rows, 5 folds": Contest(lambda: real("ACSIncomeCA"), 100, True, 5, 2.2),
+    "100,000 rows, 5 folds, a core busy": Contest(lambda: simulated(100_000), 100, True, 3, 2.5, busy=True),
+    "ACSIncomeCA, 54,000 rows, 5 folds": Contest(lambda: real("ACSIncomeCA"), 100, True, 3, 2.2),
     "1,000,000 rows, 5 folds": Contest(lambda: simulated(1_000_000), 3, True, 3, 2.2),
     "1,000,000 rows, hold-out": Contest(lambda: simulated(1_000_000), 10, False, 3, 2.5),
 }
@@ -213,7 +213,7 @@ def main() -> None:
     asked = [word for word in sys.argv[1:] if not word.startswith("--")]
     names = asked or (QUICK if quick else [*CONTESTS, DEFAULTS])
     print(describe() + "\n")
-    with Measurements("fit") as measurements:
+    with Measurements("fit", partial=bool(asked)) as measurements:
         for name in names:
             if name == DEFAULTS:
                 defaults(measurements)

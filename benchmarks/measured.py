@@ -55,10 +55,12 @@ class Measurements:
     ----------
     program : str
         Whose measurements they are.
+    partial : bool
+        Whether only some things are measured again; what else the file has then stays.
     """
 
-    def __init__(self, program: str) -> None:
-        self.program = program
+    def __init__(self, program: str, *, partial: bool = False) -> None:
+        self.program, self._partial = program, partial
         self.made: list[Measurement] = []
         self.shares: dict[str, float] = {}
         self.rows: list[dict[str, Any]] = []
@@ -101,16 +103,19 @@ class Measurements:
 
     def _write(self) -> None:
         FOLDER.mkdir(parents=True, exist_ok=True)
+        path = FOLDER / f"{self.program}.json"
+        before = json.loads(path.read_text("utf-8"))["measurements"] if self._partial and path.exists() else []
+        entries = {entry["what"]: entry for entry in before} | {made.what: asdict(made) for made in self.made}
         content = {
             "program": self.program,
             "machine": machine_facts(),
             "cores busy with other work": round(self._others.cores, 2),
-            "measurements": [asdict(made) for made in self.made],
+            "measurements": list(entries.values()),
             "shares": self.shares,
             "rows": self.rows,
         }
-        with atomic_path(FOLDER / f"{self.program}.json") as path:
-            path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with atomic_path(path) as temporary:
+            temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_all() -> dict[str, dict[str, Any]]:

@@ -278,7 +278,7 @@ def main() -> None:
     print(f"{len(CATEGORICAL)} categorical and {len(NUMERICAL)} numerical features; medians and quartiles")
     quick = "--quick" in sys.argv
     asked = [word for word in sys.argv[1:] if not word.startswith("--")]
-    with Measurements("segments") as measurements:
+    with Measurements("segments", partial=bool(asked)) as measurements:
         if quick:
             first_segments(measurements, FEWER_ROWS)
         for contest in asked or ([] if quick else CONTESTS):
