@@ -248,6 +248,14 @@ def test_the_scorer_is_minus_the_mce_of_the_table_it_is_given() -> None:
     assert scorer(model, X, y, sample_weight=weights) == -weighted
 
 
+def test_numbers_that_are_mostly_one_value_are_cut_around_it_unless_they_shall_stay_whole() -> None:
+    # 60 rows at 0 that are right, and 20 above that promise one half and are all positive: 10 / sqrt(5) sigmas.
+    X = {"amount": [0.0] * 60 + [float(1 + i) for i in range(20)]}
+    y, p = [0, 1] * 30 + [1] * 20, [0.5] * 80
+    assert multicalibration_error(y, p, X=X) == pytest.approx(10 / math.sqrt(5))
+    assert multicalibration_error(y, p, X=X, splits_lumps=False) == pytest.approx(10 / math.sqrt(20))  # all rows
+
+
 MCGRAD = json.loads((Path(__file__).parent / "golden" / "mcgrad_values.json").read_text())
 
 
@@ -266,7 +274,7 @@ def our_values(name: str) -> dict[str, Any]:
     sums, _ = measure_segments(in_order, grid, cells, **limits)
     errors = {
         unit: multicalibration_error(
-            rows["label"], rows["score"], X=X, sample_weight=w, unit=unit, **shape, min_variance=0
+            rows["label"], rows["score"], X=X, sample_weight=w, unit=unit, **shape, min_variance=0, splits_lumps=False
         )
         for unit in ("sigma", "absolute")
     }

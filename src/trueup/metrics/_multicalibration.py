@@ -45,6 +45,7 @@ def multicalibration_error(
     min_rows: int = 10,
     min_variance: float = MIN_VARIANCE,
     max_segments: int | None = None,
+    splits_lumps: bool = True,
     n_jobs: int | None = None,
 ) -> float:
     """Largest ECCE of any segment, in units of the segment's own standard error.
@@ -78,6 +79,8 @@ def multicalibration_error(
         The least variance of a segment's sum of errors, in squared rows; 0 takes all, as the paper does.
     max_segments : int, optional
         Take the first so many segments only, in order of depth and of the columns.
+    splits_lumps : bool, default=True
+        Whether numbers of which most are one value are cut around it; False leaves them whole, as the paper does.
     n_jobs : int, optional
         Threads; None is all cores. The result doesn't depend on it.
 
@@ -126,6 +129,7 @@ def multicalibration_error(
             categorical_features=categorical_features,
             max_values=max_values,
             max_depth=max_depth,
+            splits_lumps=bool(splits_lumps),
             rows=counted,
             n_threads=thread_count(n_jobs),
         )

@@ -79,7 +79,7 @@ def measure(
     one score are never parted, so no figure depends on the order of rows; the paper's do where scores are tied.
     """
     largest: dict[str, Any] = {"groups": dict(groups), "min_rows": 1}
-    segments: dict[str, Any] = {"X": X, "min_variance": 0.0, "n_jobs": n_jobs}
+    segments: dict[str, Any] = {"X": X, "min_variance": 0.0, "splits_lumps": False, "n_jobs": n_jobs}
     mce = multicalibration_error(y, p, max_segments=PAPER_SEGMENTS, **segments)
     total, sigmas = ecce(y, p), ecce_sigma(y, p)
     return {
