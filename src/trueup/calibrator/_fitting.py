@@ -104,6 +104,7 @@ def fit_model(
     n_fit = len(rows.labels)
     watched = None if eval_set is None else _watched_rows(encoder, eval_set, labels, options, base_rate)
     data = rows.with_more(watched, spec.features, labels.soft)
+    del table, encoder, base, rows, watched  # a fit needs the memory, and the data hold what it needs of them
     splitting = _Splitting(labels, None if weights is None else weights > 0)
     seeds = seeds_from(options.random_state)
     parameters = growth_parameters(
@@ -117,7 +118,7 @@ def fit_model(
     outcome = _fit(data, splitting, parameters, options, seeds[0])
     summary = TrainingSummary(
         n_rows=n_fit,
-        positive_rate=float(np.average(rows.labels, weights=rows.weights)),
+        positive_rate=float(np.average(data.labels[:n_fit], weights=data.weights_of(slice(n_fit)))),
         history=outcome.history,
         gains=tuple(outcome.gains.tolist()),
         parameters=options.to_json(),

@@ -135,6 +135,8 @@ class _BinnedRows:
         n_columns = self._grower.data.matrix.shape[1] + 1
         try:
             training_set = self._training_set(logits, parameters).construct()
+            del logits  # LightGBM has copied them
+            training_set.init_score = None  # ... and its copy back to Python is nobody's
             if not any(training_set.feature_num_bin(column) for column in range(n_columns)):
                 return GrownRound(Trees.constant(0.0), np.zeros(n_columns))  # no column has two values to tell apart
             gradients = _Gradients(training_set, self._grower.data.soft, threads)
