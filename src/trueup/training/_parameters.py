@@ -26,7 +26,7 @@ PAPER_DEFAULTS: dict[str, Any] = {
 # Where we depart from the paper: docs/decisions/training-defaults.md has the figures.
 DEFAULTS: dict[str, Any] = {
     **PAPER_DEFAULTS,
-    # A third of the trees, somewhat larger ones, in larger steps: as good in a third of the time, in half the rounds.
+    # A third of the trees, somewhat larger ones, in larger steps: as good in less than half of the time.
     "n_estimators": 30,
     "num_leaves": 8,
     "learning_rate": 0.15,
