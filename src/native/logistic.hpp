@@ -20,27 +20,46 @@ inline double sigmoid_of(double logit) {
     return e / (1.0 + e);
 }
 
-struct LogisticSums {
-    double loss = 0.0;      // sum of w * log loss
-    double gradient = 0.0;  // its first derivative in theta
-    double hessian = 0.0;   // its second derivative in theta
-};
-
-// The weighted log loss of theta * clip(logits, -limit, limit) and its derivatives in theta. `weights` may be null.
+// Derivatives in theta of the weighted log loss of theta * clip(logits, -limit, limit). `weights` may be null.
 // Rows are summed in fixed blocks, so the result does not depend on `n_threads`.
+struct LogisticSums {
+    double gradient = 0.0;
+    double hessian = 0.0;
+
+    LogisticSums& operator+=(const LogisticSums& other) {
+        gradient += other.gradient;
+        hessian += other.hessian;
+        return *this;
+    }
+};
 LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n,
                            double theta, double limit, int n_threads);
 
-// The same loss of theta * clip(logits, -limit, limit) + intercept, and its derivatives in both.
+// The loss of theta * clip(logits, -limit, limit) + intercept, and its derivatives in both.
 struct AffineSums {
     double loss = 0.0;
     double gradient[2] = {0.0, 0.0};      // in theta, in the intercept
     double hessian[3] = {0.0, 0.0, 0.0};  // theta twice, theta and intercept, intercept twice
+
+    AffineSums& operator+=(const AffineSums& other) {
+        loss += other.loss;
+        for (int k = 0; k < 2; ++k) gradient[k] += other.gradient[k];
+        for (int k = 0; k < 3; ++k) hessian[k] += other.hessian[k];
+        return *this;
+    }
 };
 AffineSums affine_sums(const double* logits, const double* labels, const double* weights, std::size_t n, double theta,
                        double intercept, double limit, int n_threads);
 
-// The same loss at theta = 1 without a limit, and nothing else: a third of the work.
+// The same loss at theta = 1 without a limit, and nothing else.
+struct LossSum {
+    double loss = 0.0;
+
+    LossSum& operator+=(const LossSum& other) {
+        loss += other.loss;
+        return *this;
+    }
+};
 double log_loss_sum(const double* logits, const double* labels, const double* weights, std::size_t n, int n_threads);
 
 }  // namespace trueup

@@ -165,7 +165,7 @@ NB_MODULE(_native, m) {
             const double* w = weights_or_null(weights, n);
             nb::gil_scoped_release released;
             const auto sums = trueup::logistic_sums(logits.data(), labels.data(), w, n, theta, limit, n_threads);
-            return std::make_tuple(sums.loss, sums.gradient, sums.hessian);
+            return std::make_tuple(sums.gradient, sums.hessian);
         },
         "logits"_a, "labels"_a, "weights"_a.none(), "theta"_a, "limit"_a, "n_threads"_a = 1);
     m.def(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -139,15 +140,36 @@ def test_logit_and_sigmoid_are_inverses_between_the_clips(probability: float) ->
     assert abs(back - min(max(probability, _native.SCORE_CLIP), 1 - _native.SCORE_CLIP)) < 1e-15
 
 
-def test_sums_of_the_logistic_loss_are_those_of_the_formula() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_rows", [1, 7, 512, 20_003])
+def test_sums_of_the_logistic_loss_are_those_of_the_formula(n_rows: int, weighted: bool) -> None:
     rng = np.random.default_rng(0)
-    logits, labels, weights = 8 * rng.normal(size=20_000), rng.random(20_000), rng.random(20_000)
-    theta, z = 0.7, np.clip(logits, -10, 10)
-    p = 1 / (1 + np.exp(-theta * z))
-    loss = -(labels * np.log(p) + (1 - labels) * np.log1p(-p))
-    expected = [
-        (weights * loss).sum(),
-        (weights * (p - labels) * z).sum(),
-        (weights * p * (1 - p) * z**2).sum(),
-    ]
-    np.testing.assert_allclose(_native.logistic_sums(logits, labels, weights, theta, 10.0), expected, rtol=1e-10)
+    logits, labels, weights = 8 * rng.normal(size=n_rows), rng.random(n_rows), rng.random(n_rows)
+    w, given_weights = (weights, weights) if weighted else (1.0, None)
+    theta, intercept, z = 0.7, -0.4, np.clip(logits, -10, 10)
+
+    def sums(m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Each row's loss, and its first two derivatives in the margin."""
+        p = 1 / (1 + np.exp(-m))
+        return w * (np.logaddexp(0, m) - labels * m), w * (p - labels), w * p * (1 - p)
+
+    _, first, second = sums(theta * z)
+    found = _native.logistic_sums(logits, labels, given_weights, theta, 10.0)
+    np.testing.assert_allclose(found, [(first * z).sum(), (second * z**2).sum()], rtol=1e-10)
+
+    loss, first, second = sums(theta * z + intercept)
+    expected = [loss, first * z, first, second * z**2, second * z, second]
+    found = _native.affine_sums(logits, labels, given_weights, theta, intercept, 10.0)
+    np.testing.assert_allclose(found, [values.sum() for values in expected], rtol=1e-10, atol=1e-10)
+
+    loss, _, _ = sums(logits)
+    np.testing.assert_allclose(_native.log_loss_sum(logits, labels, given_weights), loss.sum(), rtol=1e-13)
+
+
+@given(st.floats(-800, 800), st.sampled_from([0.0, 1.0]))
+def test_a_rows_log_loss_is_right_to_the_last_digits(logit: float, label: float) -> None:
+    sign = 1.0 if label == 0.0 else -1.0
+    exact = np.logaddexp(0.0, sign * logit)
+    found = _native.log_loss_sum(np.array([logit]), np.array([label]), None)
+    # max(m, 0) - y m + log(1 + e) : the first two cancel exactly for a sure and right row.
+    assert abs(found - exact) <= 4e-16 * max(exact, abs(logit))  # and e^-700 stands for all that is less

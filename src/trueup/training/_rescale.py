@@ -55,7 +55,7 @@ def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_t
     low, high = 0.0, THETA_MAX
     theta = 1.0
     for _ in range(_MAX_ITERATIONS):
-        _, gradient, hessian = _native.logistic_sums(logits, labels, weights, theta, LOGIT_LIMIT, n_threads)
+        gradient, hessian = _native.logistic_sums(logits, labels, weights, theta, LOGIT_LIMIT, n_threads)
         if gradient == 0.0:
             return theta
         low, high = (theta, high) if gradient < 0 else (low, theta)
