@@ -36,9 +36,12 @@ def correction(
     return _compile(categorical, [trees], [1.0]).corrections(matrix, logits, 0, n_threads)
 
 
-def apply_round(logits: Floats, correction: Floats, theta: float) -> Floats:
-    """The logits after a round: ``theta * (logits + correction)``, as the kernel has it too."""
-    moved = logits + correction
+def apply_round(logits: Floats, correction: Floats, theta: float, out: Floats | None = None) -> Floats:
+    """The logits after a round: ``theta * (logits + correction)``, as the kernel has it too.
+
+    They are written to `out` if there is one, which may be one of the other two.
+    """
+    moved = np.add(logits, correction, out=out)
     moved *= theta
     return moved
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from trueup import _native
 
-__all__ = ["Rows", "TrainingData"]
+__all__ = ["Rows", "TrainingData", "take_rows"]
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]  # LightGBM counts rows in 32 bits too
@@ -63,3 +63,11 @@ class TrainingData:
         p = _native.sigmoid(self.base_logits[rows])
         weights = self.weights_of(rows)
         return float((p * (1 - p) * (1.0 if weights is None else weights)).sum())
+
+
+def take_rows(matrix: Floats, rows: Rows) -> Floats:
+    """The rows of a matrix in Fortran order, in Fortran order; plain indexing would give C order."""
+    taken = np.empty((len(rows), matrix.shape[1]), order="F")
+    for column in range(matrix.shape[1]):
+        taken[:, column] = matrix[rows, column]
+    return taken

@@ -25,7 +25,9 @@ def first_record(parts: Sequence[Part], n_threads: int) -> RoundRecord:
 def record_of_round(number: int, parts: Sequence[Part], rescalings: Sequence[Rescaling], n_threads: int) -> RoundRecord:
     """Finish a grown round in all parts, and record it; the seconds are the caller's."""
     # A part at a time, for the logits before the round are needed no longer than this.
-    steps = [_convergence(part, part.finish(rescaling)) for part, rescaling in zip(parts, rescalings, strict=True)]
+    steps = [
+        _convergence(part, part.finish(rescaling, n_threads)) for part, rescaling in zip(parts, rescalings, strict=True)
+    ]
     return _record(number, parts, rescalings, steps, n_threads)
 
 

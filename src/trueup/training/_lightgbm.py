@@ -23,7 +23,7 @@ from trueup import _native
 from trueup.errors import TrainingError
 from trueup.model import Trees
 from trueup.training._booster_text import trees_and_gains
-from trueup.training._data import Rows, TrainingData
+from trueup.training._data import Rows, TrainingData, take_rows
 from trueup.training._lightgbm_private import add_columns
 from trueup.training._parameters import GrowthParameters
 
@@ -109,7 +109,7 @@ class _Bins:
         return copied
 
     def _make(self, parameters: dict[str, Any]) -> lgb.Dataset:
-        matrix = self._data.matrix if self._rows is None else _taken(self._data.matrix, self._rows)
+        matrix = self._data.matrix if self._rows is None else take_rows(self._data.matrix, self._rows)
         categorical = np.flatnonzero(self._data.categorical).tolist()
         parameters = {**parameters, "num_threads": _safe_threads(self._n_threads)}
         return _dataset(self._data, self._rows, matrix, parameters, categorical).construct()
@@ -223,11 +223,3 @@ def _safe_threads(n_threads: int) -> int:
         return 1
     _threaded_in.add(os.getpid())
     return n_threads
-
-
-def _taken(matrix: Floats, rows: Rows) -> Floats:
-    """The rows of a matrix in Fortran order, in Fortran order; plain indexing would give C order."""
-    taken = np.empty((len(rows), matrix.shape[1]), order="F")
-    for column in range(matrix.shape[1]):
-        taken[:, column] = matrix[rows, column]
-    return taken

@@ -148,24 +148,33 @@ class _Search:
             elif number - self.best > self._plan.patience:
                 break
 
-    @property
-    def _shares_rescaling(self) -> bool:
-        return self._plan.rescale == "honest" and bool(self._plan.splits)
-
-    def _grow(self, part: Part, n_threads: int) -> _Round:
-        """Grow a part's round; its own rescaling, which the other parts need not wait for, comes with it."""
-        grown = part.grow(n_threads)
-        return grown, part.own_rescaling(None if self._shares_rescaling else self._plan.rescale, n_threads)
-
     def _round(self, number: int, workers: Workers, share: int, beside: Callable[[], None] | None) -> None:
         started, parts, plan = time.perf_counter(), self._parts, self._plan
-        grown = workers.all([functools.partial(self._grow, part, share) for part in parts], then=beside)
-        rescalings = [rescaling for _, rescaling in grown]
-        if self._shares_rescaling:
-            rescalings = [shared_rescaling(parts, plan.n_threads)] * len(parts)
+        grown, rescalings = self._grow(workers, share, beside)
         record = record_of_round(number, parts, rescalings, plan.n_threads)
-        self.rounds.append((grown[0][0], rescalings[0]))
+        self.rounds.append((grown, rescalings[0]))
         self.history.append(replace(record, seconds=time.perf_counter() - started))
+
+    def _grow(
+        self, workers: Workers, share: int, beside: Callable[[], None] | None
+    ) -> tuple[GrownRound, list[Rescaling]]:
+        """Grow the round in all parts; the first part's trees, and how each part is rescaled."""
+        parts, plan = self._parts, self._plan
+
+        def with_held_out(part: Part) -> tuple[GrownRound, Floats]:
+            """A part's trees, and what the parts need to agree on a rescaling."""
+            return part.grow(share), part.held_out(share)
+
+        def with_own_rescaling(part: Part) -> _Round:
+            """A part's trees, and their own rescaling, which the other parts need not wait for."""
+            return part.grow(share), part.own_rescaling(plan.rescale, share)
+
+        if plan.rescale == "honest" and plan.splits:
+            watched = workers.all([functools.partial(with_held_out, part) for part in parts], then=beside)
+            shared = shared_rescaling(parts, [held_out for _, held_out in watched], plan.n_threads)
+            return watched[0][0], [shared] * len(parts)
+        grown = workers.all([functools.partial(with_own_rescaling, part) for part in parts], then=beside)
+        return grown[0][0], [rescaling for _, rescaling in grown]
 
 
 class _FinalFit:
@@ -228,7 +237,7 @@ class _FinalFit:
         rescale = self._plan.rescale
         _, of_splits = search.rounds[len(self.rounds)]
         rescaling = of_splits if rescale == "honest" else self._part.own_rescaling(rescale, n_threads)
-        self._part.finish(rescaling)
+        self._part.finish(rescaling, n_threads)
         finished, self._grown = self._grown, None
         self.rounds.append((finished, rescaling))
 
