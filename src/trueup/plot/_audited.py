@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from trueup.auditing import AuditResult
 from trueup.errors import ParameterError
 
-__all__ = ["AuditedSegment", "check_count", "worst_segments"]
+__all__ = ["AuditedSegment", "segments_named", "worst_segments"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class AuditedSegment:
 
 def worst_segments(result: AuditResult, n_segments: int) -> tuple[AuditedSegment, ...]:
     """The worst segments of an audit, those left out that merely repeat another's story."""
-    check_count("n_segments", n_segments)
+    _check_count("n_segments", n_segments)
     listed = [row for row in result.to_dict(n_segments)["segments"] if row["explained_by"] is None]
     return tuple(audited_segment(row) for row in listed)
 
@@ -57,8 +57,7 @@ def audited_segment(row: dict[str, Any]) -> AuditedSegment:
     """A row of an audit's list."""
     # JSON knows no infinity: all scores in the segment are 0 or 1, and wrong.
     sigmas = math.inf if row["ecce_sigma"] is None else row["ecce_sigma"]
-    names = ("segment", "rows", "mean_score", "observed_rate", "observed_low", "observed_high", "direction")
-    return AuditedSegment(*(row[name] for name in names), ecce_sigma=sigmas, significant=bool(row["significant"]))
+    return AuditedSegment(**{one.name: row[one.name] for one in fields(AuditedSegment)} | {"ecce_sigma": sigmas})
 
 
 def segments_named(result: AuditResult, names: Sequence[str]) -> dict[str, AuditedSegment]:
@@ -68,7 +67,7 @@ def segments_named(result: AuditResult, names: Sequence[str]) -> dict[str, Audit
     return {row["segment"]: audited_segment(row) for row in rows}
 
 
-def check_count(name: str, value: int) -> None:
+def _check_count(name: str, value: int) -> None:
     """Check how many things are to be drawn."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}.")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BAD",
+    "BOTH",
     "GOOD",
     "QUIET",
     "REFERENCE",
@@ -34,13 +35,14 @@ __all__ = [
     "sigmas_in_words",
     "spread_out",
     "tidy",
+    "width_in_inches",
     "wrapped",
 ]
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart; the lightest are left out.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "D", "^", "v", "P")
-GOOD, BAD = _COLOURS[0], _COLOURS[1]
+GOOD, BAD, BOTH = _COLOURS[0], _COLOURS[1], _COLOURS[3]
 QUIET = "#767676"
 REFERENCE = "#9A9A9A"
 _CURVE = "trueup-curve"
@@ -110,10 +112,8 @@ def child_of(ax: Axes, label: str) -> Any:
 
 
 def percent_axis(axis: Any) -> None:
-    """Write shares as percentages."""
-    from matplotlib.ticker import PercentFormatter
-
-    axis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    """Write shares as percentages, with no more digits than they need."""
+    axis.set_major_formatter(lambda share, _: f"{round(100 * share, 9):g} %".replace("-", "−"))
 
 
 def legend_if_named(ax: Axes, **where: Any) -> None:
@@ -134,6 +134,11 @@ def wrapped(text: str, width: int, most_lines: int = 3) -> str:
     """A text in lines of this many characters, cut off with an ellipsis after the last."""
     # "$" would begin a formula.
     return "\n".join(textwrap.wrap(text, width, max_lines=most_lines, placeholder=" …")).replace("$", r"\$")
+
+
+def width_in_inches(ax: Axes) -> float:
+    """How wide the axes are, as far as that is known before the figure is laid out."""
+    return ax.get_window_extent().width / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
 
 
 def sigmas_in_words(sigmas: float) -> str:

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.curves import CumulativeCurve, ReliabilityCurve, cumulative_curve, reliability_curve
 from trueup.curves._rows import read_rows
-from trueup.errors import ParameterError
+from trueup.errors import ParameterError, TableError
 from trueup.metrics._checks import Observations
-from trueup.plot._axes import checked_panels, new_axes, require_matplotlib, wrapped
+from trueup.plot._axes import checked_panels, new_axes, require_matplotlib, sigmas_in_words, wrapped
 from trueup.plot._estimators import labels_for, name_of, scores_of
-from trueup.plot._reliability import ReliabilityDisplay, limits_of
+from trueup.plot._reliability import ReliabilityDisplay, limits_of, set_limits
 from trueup.segments import cross_columns
-from trueup.table import read_table
+from trueup.table import CalibrationTable, read_table
 
 __all__ = ["FeatureGridDisplay", "Panel"]
 
@@ -139,7 +140,10 @@ class FeatureGridDisplay:
         named = p if isinstance(p, Mapping) else {"": p}
         if not named:
             raise ParameterError('p is empty. Pass scores, or scores by name: {"base": p, "calibrated": q}.')
-        panels = _panels(y, named, X, feature, max_values, sample_weight, n_bins, level)
+        rows = {name: read_rows(y, scores, sample_weight) for name, scores in named.items()}
+        counted = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64) > 0
+        parts = _rows_by_value(rows, read_table(X), feature, max_values, counted)
+        panels = [_panel(segment, inside, n_bins, level) for segment, inside in parts.items()]
         return cls(panels, feature=feature).plot(axes)
 
     @classmethod
@@ -210,10 +214,7 @@ class FeatureGridDisplay:
     def _draw_panel(self, panel: Panel, ax: Any, *, has_legend: bool) -> list[ReliabilityDisplay]:
         displays = [ReliabilityDisplay(curve, name=name or None).plot(ax) for name, curve in panel.curves.items()]
         limits = [limits_of(curve) for every in self.panels for curve in every.curves.values()]
-        low, high = min(low for low, _ in limits), max(high for _, high in limits)
-        margin = 0.03 * (high - low)
-        ax.set_xlim(low - margin, high + margin)
-        ax.set_ylim(low - margin, high + margin)
+        set_limits(ax, min(low for low, _ in limits), max(high for _, high in limits))
         ax.set_xlabel("Promised", fontsize="small")
         ax.set_ylabel("Observed", fontsize="small")
         ax.tick_params(labelsize="x-small")
@@ -222,32 +223,32 @@ class FeatureGridDisplay:
             text.set_visible(has_legend and text.get_visible())
         if ax.get_legend() is not None and not has_legend:
             ax.get_legend().remove()
-        sigmas = " → ".join(f"{value:.1f} σ" if math.isfinite(value) else "∞ σ" for value in panel.ecce_sigma.values())
-        ax.set_title(
-            f"{wrapped(panel.segment, 30)}\n{panel.rows:,} rows, off by {sigmas}", fontsize="small", loc="left"
-        )
+        sigmas = " → ".join(sigmas_in_words(value) for value in panel.ecce_sigma.values())
+        words = f"{wrapped(panel.segment, 30)}\n{panel.rows:,} rows, off by {sigmas}"
+        ax.set_title(words, fontsize="small", loc="left")
         return displays
 
 
-def _panels(
-    y: Any, named: Mapping[str, Any], X: Any, feature: str, max_values: int, weights: Any, n_bins: int, level: float
-) -> list[Panel]:
-    table = read_table(X)
-    every = {name: read_rows(y, p, weights) for name, p in named.items()}
-    counted = None if weights is None else np.asarray(weights, dtype=np.float64) > 0
+def _rows_by_value(
+    rows: Mapping[str, Observations], table: CalibrationTable, feature: str, max_values: int, counted: Any
+) -> dict[str, dict[str, Observations]]:
+    """The rows of each value of the feature, by its condition in words and by the name of the scores."""
+    n_counted = table.n_rows if counted is None else int(counted.sum())
+    n = len(next(iter(rows.values())).labels)
+    if n_counted != n or (counted is not None and len(counted) != table.n_rows):
+        raise TableError(f"X has {table.n_rows:,} rows, and y has other ones. They must be the same rows.")
     parts = cross_columns(table, features=[feature], max_values={feature: max_values}, rows=counted)
-    if not parts:  # one value only
-        return [_panel(f"all rows ({feature} has one value)", every, n_bins, level)]
+    if not parts:
+        return {f"{feature}: one value only": dict(rows)}
     codes = parts[0].codes
-    panels = []
-    for code, segment in enumerate(parts[0].parts):
-        inside = codes == code
-        rows = {
-            name: Observations(one.labels[inside], one.scores[inside], one.weights[inside])
-            for name, one in every.items()
-        }
-        panels.append(_panel(str(segment), rows, n_bins, level))
-    return panels
+    return {
+        str(segment): {name: _of_rows(one, codes == code) for name, one in rows.items()}
+        for code, segment in enumerate(parts[0].parts)
+    }
+
+
+def _of_rows(rows: Observations, chosen: npt.NDArray[np.bool_]) -> Observations:
+    return Observations(rows.labels[chosen], rows.scores[chosen], rows.weights[chosen])
 
 
 def _panel(segment: str, rows: Mapping[str, Observations], n_bins: int, level: float) -> Panel:

@@ -19,6 +19,7 @@ from trueup.plot._axes import (
     require_matplotlib,
     sigmas_in_words,
     tidy,
+    width_in_inches,
 )
 from trueup.plot._estimators import labels_for, name_of, scores_of
 
@@ -30,7 +31,8 @@ __all__ = ["CumulativeDisplay", "ecce_in_words"]
 _SCORES = "trueup-scores"
 _DRAWN_POINTS = 2000  # more than a screen is wide
 _BRACKET, _BRACKET_STEP = 1.03, 0.13  # to the right of all rows; one beside the other
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_SHARES, _FEWER_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.5, 1.0)
+_NARROW = 3.0  # inches
 
 
 class CumulativeDisplay:
@@ -182,7 +184,7 @@ class CumulativeDisplay:
             _hide_scores(ax)  # of the first curve: those of this one are elsewhere
         words = ecce_in_words(curve)
         label = words if name is None else f"{name}: {words}"
-        self.band_ = ax.axhspan(-curve.band, curve.band, color=color, alpha=0.1, lw=0, zorder=0)
+        self.band_ = ax.axhspan(-curve.band, curve.band, color=QUIET, alpha=0.1, lw=0, zorder=0)
         (self.line_,) = ax.plot(curve.share, curve.difference, color=color, lw=1.3, label=label)
         mark_as_curve(self.line_)
         self._draw_range(ax, color, n_before)
@@ -219,7 +221,8 @@ def _draw_frame(ax: Axes, curve: CumulativeCurve) -> None:
     tidy(ax)
     percent_axis(ax.xaxis)
     percent_axis(ax.yaxis)
-    ax.set_xticks(_SHARES)
+    shares = _FEWER_SHARES if width_in_inches(ax) < _NARROW else _SHARES
+    ax.set_xticks(shares)
     ax.set_xlabel("Share of rows, in order of score")
     ax.set_ylabel("Observed − promised, summed up\n(share of all rows)")
     ax.axhline(0, color=QUIET, lw=0.8, zorder=1)
@@ -231,10 +234,10 @@ def _draw_frame(ax: Axes, curve: CumulativeCurve) -> None:
         fontsize="x-small",
         va="bottom",
     )
-    places = np.searchsorted(curve.share, _SHARES).clip(0, len(curve) - 1)
+    places = np.searchsorted(curve.share, shares).clip(0, len(curve) - 1)
     above: Any = ax.secondary_xaxis("top")
     above.set_label(_SCORES)
-    above.set_xticks(_SHARES, labels=[f"{score:.2g}" for score in curve.score[places]])
+    above.set_xticks(shares, labels=[f"{score:.2g}" for score in curve.score[places]])
     above.set_xlabel("Score there", fontsize="small")
     above.tick_params(labelsize="small")
     above.spines["top"].set_visible(False)

@@ -18,12 +18,13 @@ def scores_of(estimator: Any, X: Any, scores: Any) -> Any:
         return estimator.calibrate(X, scores)
     if not hasattr(estimator, "predict_proba"):
         raise ParameterError(
-            f"estimator is a {type(estimator).__name__} with neither calibrate nor predict_proba. Pass a fitted MCGrad, "
-            "what trueup.load gives, or a classifier; or pass its scores to from_predictions."
+            f"estimator is a {type(estimator).__name__} with neither calibrate nor predict_proba. Pass a fitted "
+            "MCGrad, what trueup.load gives, or a classifier; or pass its scores to from_predictions."
         )
     if scores is not None:
         raise ParameterError(
-            f"scores are a base model's, and {type(estimator).__name__} takes none. Leave them out, or pass a calibrator."
+            f"scores are a base model's, and {type(estimator).__name__} takes none. Leave them out, or pass a "
+            "calibrator."
         )
     given = np.asarray(estimator.predict_proba(X))
     if given.ndim != 2 or given.shape[1] != 2:

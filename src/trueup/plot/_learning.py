@@ -124,10 +124,15 @@ class LearningCurveDisplay:
         ax.set_xlabel("Round (0 is the base model)")
         ax.set_ylabel("Log loss (mean a row)")
         ax.margins(x=0.02, y=0.1)
-        self.train_line_ = _draw_line(ax, self.rounds, self.train_loss, QUIET, "o", "rows that grew the trees")
-        self.validation_line_ = None
+        looks: dict[str, Any] = {"ms": 4, "lw": 1.5}
+        (self.train_line_,) = ax.plot(
+            self.rounds, self.train_loss, color=QUIET, marker="o", label="rows that grew the trees", **looks
+        )
+        self.validation_line_: Any = None
         if not all(math.isnan(loss) for loss in self.validation_loss):
-            self.validation_line_ = _draw_line(ax, self.rounds, self.validation_loss, GOOD, "s", "rows that did not")
+            (self.validation_line_,) = ax.plot(
+                self.rounds, self.validation_loss, color=GOOD, marker="s", label="rows that did not", **looks
+            )
         self._mark_kept(ax)
         last = self.rounds[-1]
         ax.set_xlim(-0.03 * max(last, 1), last + 0.03 * max(last, 1))
@@ -151,8 +156,3 @@ class LearningCurveDisplay:
             fontsize="small",
             color=BAD,
         )
-
-
-def _draw_line(ax: Axes, x: Sequence[int], y: Sequence[float], color: str, marker: str, name: str) -> Any:
-    (line,) = ax.plot(x, y, color=color, marker=marker, ms=4, lw=1.5, label=name)
-    return line

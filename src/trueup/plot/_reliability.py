@@ -23,11 +23,11 @@ from trueup.plot._estimators import labels_for, name_of, scores_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ReliabilityDisplay", "limits_of"]
+__all__ = ["ReliabilityDisplay", "limits_of", "set_limits"]
 
 _DIAGONAL, _STRIP = "trueup-diagonal", "trueup-density"
 _STRIP_PLACE = (0.0, -0.17, 1.0, 0.14)  # below the axes, in shares of them
-_SHOWN_SHARE = 0.995  # of the scores; a few very high ones must not press the rest into a corner
+_SHOWN_SHARE = 0.98  # of the scores; a few very high ones must not press the rest into a corner
 _MARGIN = 0.03
 
 
@@ -197,9 +197,10 @@ class ReliabilityDisplay:
         if density:
             self.density_ax_ = _strip_below(ax) if self.density_ax_ is None else self.density_ax_
             share = curve.density.share
-            self.strip_ = self.density_ax_.stairs(
-                share / share.max(), curve.density.edges, fill=True, color=color, alpha=0.45
-            )
+            # The second is an outline: two fills would mix to a third colour.
+            is_first = not self.density_ax_.patches
+            looks: dict[str, Any] = {"fill": True, "alpha": 0.35} if is_first else {"lw": 1}
+            self.strip_ = self.density_ax_.stairs(share / share.max(), curve.density.edges, color=color, **looks)
         legend_if_named(ax, loc="upper left")
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)
         return self
@@ -220,19 +221,26 @@ def limits_of(curve: ReliabilityCurve) -> tuple[float, float]:
 def _draw_frame(ax: Axes, curve: ReliabilityCurve) -> None:
     """Limits that hold all curves so far, the diagonal, and words; only once."""
     low, high = limits_of(curve)
-    diagonal = next((line for line in ax.lines if line.get_gid() == _DIAGONAL), None)
+    diagonal: Any = next((line for line in ax.lines if line.get_gid() == _DIAGONAL), None)
     if diagonal is None:
         tidy(ax)
         percent_axis(ax.xaxis)
         percent_axis(ax.yaxis)
         ax.set_xlabel("Promised: mean score")
-        ax.set_ylabel(f"Observed: rate of positives ({curve.level * 100:g} % band)")
+        ax.set_ylabel(f"Observed rate ({curve.level * 100:g} % band)")
         (diagonal,) = ax.plot([low, high], [low, high], color=REFERENCE, lw=1, ls="--", zorder=1)
         diagonal.set_gid(_DIAGONAL)
     else:
         before_low, before_high = diagonal.get_xdata()
         low, high = min(low, float(before_low)), max(high, float(before_high))
-        diagonal.set_data([low, high], [low, high])
+    set_limits(ax, low, high)
+
+
+def set_limits(ax: Axes, low: float, high: float) -> None:
+    """Let both axes, and the diagonal, go from low to high."""
+    for line in ax.lines:
+        if line.get_gid() == _DIAGONAL:
+            line.set_data([low, high], [low, high])
     margin = _MARGIN * (high - low)
     ax.set_xlim(low - margin, high + margin)
     ax.set_ylim(low - margin, high + margin)

@@ -9,6 +9,7 @@ from trueup.auditing import AuditResult, audit
 from trueup.plot._audited import AuditedSegment, worst_segments
 from trueup.plot._axes import (
     BAD,
+    BOTH,
     GOOD,
     QUIET,
     checked_axes,
@@ -16,6 +17,7 @@ from trueup.plot._axes import (
     require_matplotlib,
     sigmas_in_words,
     tidy,
+    width_in_inches,
     wrapped,
 )
 from trueup.plot._estimators import scores_of
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SegmentsDisplay"]
 
-_LABEL_WIDTH = 34
+_LETTERS_AN_INCH, _LEAST_LETTERS, _MOST_LETTERS = 7, 16, 38
+_WORDS = {"over-estimates": "score too high", "under-estimates": "score too low", "both": "wrong both ways"}
 _COLOURS = {"over-estimates": BAD, "under-estimates": GOOD}
 
 
@@ -188,14 +191,16 @@ class SegmentsDisplay:
         SegmentsDisplay
             The display itself.
         """
-        labels = [wrapped(one.segment, _LABEL_WIDTH) for one in self.segments]
-        n_lines = sum(max(2, label.count("\n") + 1) for label in labels)
-        ax = checked_axes(ax, 7.2, 1.1 + 0.21 * max(4, n_lines))
+        ax = checked_axes(ax, 7.2, 1.2 + 0.42 * max(2, len(self.segments)))
+        width = min(max(round(_LETTERS_AN_INCH * width_in_inches(ax)), _LEAST_LETTERS), _MOST_LETTERS)
+        labels = [wrapped(one.segment, width) for one in self.segments]
         name = self.name if name is None else name
         tidy(ax)
         ax.spines["left"].set_visible(False)
         percent_axis(ax.xaxis)
-        ax.set_xlabel("Rate of positives in the segment")
+        ax.set_xlabel("Rate in the segment: ◇ promised, ● observed (95 % interval)", fontsize="small")
+        ax.grid(axis="y", lw=0.5, alpha=0.4)
+        ax.set_axisbelow(True)
         if name is not None:
             ax.set_title(name, loc="left")
         places = list(range(len(self.segments)))
@@ -219,7 +224,6 @@ class SegmentsDisplay:
             ms=6,
             mfc="none",
             mec="black",
-            label="promised (mean score)",
         )
         self.observed_ = [
             ax.plot([one.observed_rate], [place], ls="none", marker="o", ms=5, color=colour)[0]
@@ -230,35 +234,14 @@ class SegmentsDisplay:
             ax.text(1.02, place, _note(one), transform=right, va="center", fontsize="x-small", color=colour)
             for one, place, colour in zip(segments, places, colours, strict=True)
         ]
-        if segments:
-            _draw_key(ax, self.promised_)
-        else:
+        if not segments:
             ax.text(0.5, 0.5, "no segment was tested", transform=ax.transAxes, ha="center", color=QUIET)
 
 
-def _draw_key(ax: Axes, promised: Any) -> None:
-    """What the marks mean."""
-    from matplotlib.lines import Line2D
-
-    words = {"observed (95 %): score too high": BAD, "score too low": GOOD, "may be noise, or both ways": QUIET}
-    marks = [Line2D([], [], ls="none", marker="o", ms=5, color=colour, label=word) for word, colour in words.items()]
-    ax.legend(
-        handles=[promised, *marks],
-        frameon=False,
-        fontsize="x-small",
-        ncols=4,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
-        borderaxespad=0.1,
-        columnspacing=1.0,
-        handletextpad=0.2,
-    )
-
-
 def _colour(one: AuditedSegment) -> str:
-    return _COLOURS.get(one.direction, QUIET) if one.significant else QUIET
+    return _COLOURS.get(one.direction, BOTH) if one.significant else QUIET
 
 
 def _note(one: AuditedSegment) -> str:
-    both = ", both ways" if one.direction == "both" else ""
-    return f"{sigmas_in_words(one.ecce_sigma)}{both}\n{one.rows:,} rows"
+    words = _WORDS[one.direction] if one.significant else "may be noise"
+    return f"{words}, {sigmas_in_words(one.ecce_sigma)}\n{one.rows:,} rows"

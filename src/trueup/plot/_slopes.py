@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.auditing import AuditResult, audit
 from trueup.errors import ParameterError
-from trueup.plot._audited import segments_named, worst_segments
+from trueup.plot._audited import AuditedSegment, segments_named, worst_segments
 from trueup.plot._axes import BAD, GOOD, QUIET, checked_axes, require_matplotlib, sigmas_in_words, spread_out, wrapped
 from trueup.plot._estimators import name_of, scores_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Slope", "SlopesDisplay"]
 
-_LABEL_WIDTH = 36
+_LABEL_WIDTH = 44
 # The range of Brownian motion on [0, 1] is above this one time in twenty.
 _NOISE = 2.498
 _LINE_HEIGHT = 0.033  # of a small line of text, as a share of the axes
@@ -36,24 +36,28 @@ class Slope:
         How many rows it has.
     before, after : float
         Its ECCE in sigmas.
+    significant : bool
+        Whether it is wrong after, by more than noise explains, the search counted in.
     """
 
     segment: str
     rows: int
     before: float
     after: float
+    significant: bool
 
 
 class SlopesDisplay:
     """How wrong segments were before and are after: a line for each, from left to right.
 
-    Drawn are the segments that were worst before, and those that are worst after, so that harm is seen too. It is
-    made by `from_audits`, `from_predictions` or `from_estimator`.
+    Drawn are the segments that were worst before, and those that are worst after, so that harm is seen too: what got
+    worse is grey, and of another colour if it is wrong by more than noise explains. It is made by `from_audits`,
+    `from_predictions` or `from_estimator`.
 
     Parameters
     ----------
     slopes : sequence of slopes
-        What is drawn, each with ``segment``, ``rows``, ``before`` and ``after``.
+        What is drawn, each with ``segment``, ``rows``, ``before``, ``after`` and ``significant``.
     names : tuple of two str
         What the two sides are called.
 
@@ -99,7 +103,7 @@ class SlopesDisplay:
         before: AuditResult,
         after: AuditResult,
         *,
-        n_segments: int = 8,
+        n_segments: int = 6,
         names: tuple[str, str] = ("before", "after"),
         ax: Axes | None = None,
     ) -> SlopesDisplay:
@@ -109,7 +113,7 @@ class SlopesDisplay:
         ----------
         before, after : AuditResult
             Two audits of the same rows and segments.
-        n_segments : int, default=8
+        n_segments : int, default=6
             How many of the worst before to draw; half as many of the worst after are added, if they are others.
         names : tuple of two str, default=("before", "after")
             What the two sides are called.
@@ -136,7 +140,7 @@ class SlopesDisplay:
         after: Any,
         X: Any = None,
         *,
-        n_segments: int = 8,
+        n_segments: int = 6,
         names: tuple[str, str] = ("before", "after"),
         ax: Axes | None = None,
         **options: Any,
@@ -151,7 +155,7 @@ class SlopesDisplay:
             Probabilities of the positive class.
         X : table, optional
             The features that segments are made of.
-        n_segments : int, default=8
+        n_segments : int, default=6
             How many of the worst before to draw; half as many of the worst after are added, if they are others.
         names : tuple of two str, default=("before", "after")
             What the two sides are called.
@@ -223,12 +227,15 @@ class SlopesDisplay:
         ax.yaxis.set_label_position("right")
         ax.set_ylabel("Error of the segment (ECCE, σ)")
         ax.axhspan(0, _NOISE, color=QUIET, alpha=0.12, lw=0, zorder=0)
-        ax.text(1.15, 0.01 * top, "noise, 95 %", color=QUIET, fontsize="x-small", ha="right", va="bottom")
+        ax.text(
+            1.15, 0.01 * top, "noise in one segment, 95 %", color=QUIET, fontsize="x-small", ha="right", va="bottom"
+        )
         self.lines_ = []
         for one in slopes:
-            worse = one.after > one.before and one.after > _NOISE
+            worse = one.after > one.before
+            colour = BAD if worse and one.significant else QUIET if worse else GOOD
             ends = [min(value, top) for value in (one.before, one.after)]  # infinite where nothing varies
-            (line,) = ax.plot([0, 1], ends, marker="o", ms=4, lw=2 if worse else 1.3, color=BAD if worse else GOOD)
+            (line,) = ax.plot([0, 1], ends, marker="o", ms=4, lw=2 if colour == BAD else 1.3, color=colour)
             self.lines_.append(line)
         self._draw_labels(ax, top)
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)
@@ -239,6 +246,7 @@ class SlopesDisplay:
         texts = [f"{wrapped(one.segment, _LABEL_WIDTH)}  {sigmas_in_words(one.before)}" for one in self.slopes]
         gaps = [(0.6 + text.count("\n") + 1) * _LINE_HEIGHT * top for text in texts]
         wanted = [min(one.before, top) for one in self.slopes]
+        leader = {"arrowstyle": "-", "lw": 0.5, "relpos": (1, 0.5), "shrinkA": 1, "shrinkB": 3}
         self.labels_ = []
         for text, place, line, at in zip(texts, spread_out(wanted, gaps), self.lines_, wanted, strict=True):
             label = ax.annotate(
@@ -250,7 +258,7 @@ class SlopesDisplay:
                 fontsize="x-small",
                 color=line.get_color(),
                 annotation_clip=False,
-                arrowprops={"arrowstyle": "-", "lw": 0.5, "color": line.get_color(), "shrinkA": 1, "shrinkB": 3},
+                arrowprops=leader | {"color": line.get_color()},
             )
             self.labels_.append(label)
 
@@ -265,4 +273,8 @@ def _slopes_between(before: AuditResult, after: AuditResult, n_segments: int) ->
     shared = [name for name in names if all(name in side for side in sides)]
     if not shared:
         raise ParameterError("The two audits share no segment. Audit the same rows and features with both scores.")
-    return tuple(Slope(name, sides[0][name].rows, *(side[name].ecce_sigma for side in sides)) for name in shared)
+    return tuple(_slope(sides[0][name], sides[1][name]) for name in shared)
+
+
+def _slope(before: AuditedSegment, after: AuditedSegment) -> Slope:
+    return Slope(before.segment, before.rows, before.ecce_sigma, after.ecce_sigma, after.significant)
