@@ -120,6 +120,7 @@ def legend_if_named(ax: Axes, **where: Any) -> None:
     """A legend of all curves that have a name; none if none has."""
     handles, _ = ax.get_legend_handles_labels()
     if handles:
+        handles.sort(key=lambda handle: handle.get_gid() != _CURVE)
         ax.legend(handles=handles, frameon=False, fontsize="small", **where)
 
 

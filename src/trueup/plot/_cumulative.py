@@ -39,8 +39,9 @@ class CumulativeDisplay:
     """Cumulative differences between what happened and what was promised, and the ECCE as their vertical range.
 
     Where the curve rises, more happens than the scores promise; where it falls, less. Its slope is the error, so
-    that there are no bins to choose. If the scores are true, the whole curve stays within the band with the
-    chance that the plot names. It is made by `from_predictions` or `from_estimator`.
+    that there are no bins to choose. At the right, the range is set beside a grey bar, which is as long as noise
+    alone makes it in 95 % of cases: longer is more than noise. It is made by `from_predictions` or
+    `from_estimator`.
 
     Parameters
     ----------
@@ -61,10 +62,10 @@ class CumulativeDisplay:
         The figure.
     line_ : matplotlib Line2D
         The curve.
-    band_ : matplotlib patch
-        The band for true scores.
     range_ : matplotlib Line2D
         The vertical range that is the ECCE, at the right.
+    noise_ : matplotlib Line2D
+        The range that noise alone stays below, behind it.
     range_text_ : matplotlib Text
         The ECCE in sigmas, beside it.
 
@@ -111,7 +112,7 @@ class CumulativeDisplay:
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
         level : float, default=0.95
-            The chance with which true scores stay within the band.
+            The chance with which the range of true scores is shorter than the grey bar.
         name : str, optional
             What the legend calls the scores.
         ax : matplotlib Axes, optional
@@ -184,7 +185,6 @@ class CumulativeDisplay:
             _hide_scores(ax)  # of the first curve: those of this one are elsewhere
         words = ecce_in_words(curve)
         label = words if name is None else f"{name}: {words}"
-        self.band_ = ax.axhspan(-curve.band, curve.band, color=QUIET, alpha=0.1, lw=0, zorder=0)
         (self.line_,) = ax.plot(curve.share, curve.difference, color=color, lw=1.3, label=label)
         mark_as_curve(self.line_)
         self._draw_range(ax, color, n_before)
@@ -200,10 +200,14 @@ class CumulativeDisplay:
         ends = [curve.difference[curve.low_at], curve.difference[curve.high_at]]
         for place, level in zip((curve.low_at, curve.high_at), ends, strict=True):
             ax.plot([curve.share[place], x], [level, level], color=color, lw=0.7, ls=":")
+        middle = float(np.mean(ends))
+        noise = [middle - curve.noise / 2, middle + curve.noise / 2]
+        words = f"noise alone: no longer than this, {curve.level * 100:g} %" if n_before == 0 else None
+        (self.noise_,) = ax.plot([x, x], noise, color=QUIET, alpha=0.35, lw=7, solid_capstyle="butt", label=words)
         (self.range_,) = ax.plot([x, x], ends, color=color, lw=2, marker="_", ms=7, clip_on=False)
         self.range_text_ = ax.text(
-            x + 0.015,
-            float(np.mean(ends)),
+            x + 0.02,
+            middle,
             sigmas_in_words(curve.ecce_sigma),
             color=color,
             va="center",
@@ -226,14 +230,6 @@ def _draw_frame(ax: Axes, curve: CumulativeCurve) -> None:
     ax.set_xlabel("Share of rows, in order of score")
     ax.set_ylabel("Observed − promised, summed up\n(share of all rows)")
     ax.axhline(0, color=QUIET, lw=0.8, zorder=1)
-    ax.text(
-        0.005,
-        -curve.band,
-        f"true scores stay inside, {curve.level * 100:g} %",
-        color=QUIET,
-        fontsize="x-small",
-        va="bottom",
-    )
     places = np.searchsorted(curve.share, shares).clip(0, len(curve) - 1)
     above: Any = ax.secondary_xaxis("top")
     above.set_label(_SCORES)

@@ -235,6 +235,7 @@ class SegmentsDisplay:
             for one, place, colour in zip(segments, places, colours, strict=True)
         ]
         if not segments:
+            ax.set_xticks([])
             ax.text(0.5, 0.5, "no segment was tested", transform=ax.transAxes, ha="center", color=QUIET)
 
 
