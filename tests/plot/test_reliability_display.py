@@ -43,7 +43,8 @@ def test_the_diagonal_runs_from_corner_to_corner_of_equal_axes() -> None:
 
 def test_rare_events_are_not_pressed_into_a_corner() -> None:
     display = ReliabilityDisplay.from_predictions([0] * 990 + [1] * 10, np.linspace(0.001, 0.02, 1000))
-    assert display.ax_.get_xlim()[1] < 0.15
+    # The last hundred rows hold the ten positives: Wilson's interval ends at 0.174.
+    assert display.ax_.get_xlim()[1] < 0.19
     assert display.line_.get_ydata().max() < display.ax_.get_ylim()[1]
 
 

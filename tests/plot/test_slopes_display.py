@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +16,7 @@ from trueup.datasets import make_traffic
 from trueup.errors import ParameterError
 from trueup.plot import SlopesDisplay
 from trueup.plot._axes import spread_out
+from trueup.plot._slopes import Slope
 
 VISITS = make_traffic(8_000)
 OPTIONS = {"max_depth": 2, "null_samples": 40}
@@ -71,11 +75,11 @@ def test_predictions_and_estimators_are_audited(audits: tuple[AuditResult, Audit
 
 
 def test_an_infinite_error_is_drawn_at_the_top() -> None:
-    # Scores of 0 and 1 leave nothing to chance.
-    y = np.array([0, 1] * 50)
-    certain = np.concatenate([y[:-1], [0]]).astype(float)
-    display = SlopesDisplay.from_predictions(y, certain, np.full(100, 0.5), min_variance=0, null_samples=0)
-    assert display.slopes[0].before == np.inf
+    slopes = [
+        Slope("certain and wrong", 100, math.inf, 1.0, significant=False),
+        Slope("all rows", 200, 5.0, 1.0, False),
+    ]
+    display = SlopesDisplay(slopes).plot()
     assert np.isfinite(display.lines_[0].get_ydata()).all()
     assert display.labels_[0].get_text().endswith("∞ σ")
     display.figure_.canvas.draw()
@@ -95,7 +99,7 @@ def test_labels_keep_their_order_and_their_distance(given_places: list[tuple[flo
     places, gaps = [place for place, _ in given_places], [gap for _, gap in given_places]
     found = spread_out(places, gaps)
     order = sorted(range(len(places)), key=lambda one: places[one])
-    for below, above in zip(order, order[1:], strict=False):
+    for below, above in itertools.pairwise(order):
         assert found[above] - found[below] >= gaps[above] - 1e-9
 
 

@@ -199,10 +199,9 @@ class ReliabilityDisplay:
             share = curve.density.share
             # The second is an outline: two fills would mix to a third colour.
             is_first = not self.density_ax_.patches
-            looks: dict[str, Any] = {"fill": True, "alpha": 0.4} if is_first else {}
-            self.strip_ = self.density_ax_.stairs(
-                share / share.max(), curve.density.edges, fc=color, ec=color, lw=1, **looks
-            )
+            looks: dict[str, Any] = {"ec": color, "lw": 1}
+            looks |= {"fill": True, "fc": color, "alpha": 0.4} if is_first else {}
+            self.strip_ = self.density_ax_.stairs(share / share.max(), curve.density.edges, **looks)
         legend_if_named(ax, loc="upper left")
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)
         return self

@@ -90,7 +90,7 @@ class SlopesDisplay:
     ... )
     >>> worst = display.slopes[0]
     >>> print(f"{worst.segment}: {worst.before:.1f} σ → {worst.after:.1f} σ")
-    is_logged_in = false and referrer is missing: 9.4 σ → 1.3 σ
+    is_logged_in = false and referrer is missing: 9.4 σ → 2.6 σ
     """
 
     def __init__(self, slopes: Sequence[Slope], *, names: tuple[str, str] = ("before", "after")) -> None:
