@@ -35,5 +35,5 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_import_trueup_loads_nothing_heavy() -> None:
-    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "pandas", "pyarrow", "narwhals", "rich", "typer"}
+    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "matplotlib", "pandas", "pyarrow", "narwhals", "rich", "typer"}
     assert modules_after("import trueup") & heavy == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -43,3 +44,8 @@ def test_the_error_names_the_command_that_installs_it(draw: Callable[[], Any], m
 def test_the_names_are_there_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert trueup.plot.ReliabilityDisplay is ReliabilityDisplay
+
+
+def test_importing_the_plots_does_not_load_it() -> None:
+    program = "import sys, trueup.plot; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
