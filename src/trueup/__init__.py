@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, datasets, errors, metrics, segments
+    from trueup import baselines, curves, datasets, errors, metrics, plot, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.inference import BaselineCalibrator, Calibrator, load
@@ -22,10 +22,12 @@ __all__ = [
     "__version__",
     "audit",
     "baselines",
+    "curves",
     "datasets",
     "errors",
     "load",
     "metrics",
+    "plot",
     "segments",
 ]
 
@@ -38,7 +40,7 @@ _HOME = {
     "audit": "trueup.auditing",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments")
+_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "plot", "segments")
 
 
 def __getattr__(name: str) -> Any:
