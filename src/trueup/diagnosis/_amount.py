@@ -32,9 +32,9 @@ def _growing(train: Side) -> list[Finding]:
     least = 2 * MCGrad().min_sum_hessian_in_leaf, 2 * DEFAULTS["min_child_samples"]
     chances = np.full(train.n, train.rate) if train.scores is None else train.scores
     evidence = float((train.row_weights * chances * (1 - chances)).sum())
-    if math.isnan(evidence) or (evidence >= least[0] and train.n >= least[1]):
+    if not evidence > 0 or (evidence >= least[0] and train.n >= least[1]):
         return []
-    needed = max(least[1], math.ceil(train.n * least[0] / evidence) if evidence > 0 else 0)
+    needed = max(least[1], math.ceil(train.n * least[0] / evidence))
     text = (
         f"No tree can grow on the {train.n:,} rows of train: a split needs {least[1]} rows and an evidence, "
         f"Σ w·p·(1−p), of {short(least[0])}, and there is {short(evidence)}."

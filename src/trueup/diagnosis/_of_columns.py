@@ -122,8 +122,10 @@ def _label_in_disguise(train: Side, sampled: JoinedColumn, sample: Sample, seed:
         return []
     rates = _rates_of_bins(_bins(sampled), positive, negative, seed)
     auc = separation(rates, negative, positive).auc
+    if auc < _LABEL_AUC:
+        return []
     of_scores = ranking(train)
-    if auc < _LABEL_AUC or (not math.isnan(of_scores) and 1 - auc > (1 - of_scores) / 2):
+    if not math.isnan(of_scores) and 1 - auc > (1 - of_scores) / 2:
         return []
     beside = "" if math.isnan(of_scores) else f"; the scores have {of_scores:.3f}"
     text = f"Column {sampled.name!r} alone tells the label (AUC {auc:.3f}{beside})."

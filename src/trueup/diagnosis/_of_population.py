@@ -113,7 +113,7 @@ def _separating(keys: list[ColumnFacts], auc: float | None) -> list[Finding]:
                 f"{_capital(columns(names))} {verb} train from test alone ({ranges}), as what rows are split by "
                 f"does.{without}",
                 f"If the split is by {it}, all is well; but nothing about rows to come can be learned from {it}: leave "
-                f"{it} out with ignore= or features=.",
+                f"{it} out (ignore=, or --drop).",
                 {"columns": names, "population_auc_without": auc},
             )
         )
@@ -125,7 +125,7 @@ def _different_column(facts: ColumnFacts, without: str, auc: float | None) -> Fi
     text = f"Column {facts.name!r} alone tells train from test ({_ranges(facts)}).{without}"
     advice = (
         "Was it made in another way on one side, in another unit or spelling? If rows were split by it, leave it out "
-        "with ignore=."
+        "(ignore=, or --drop)."
     )
     return Finding("separating_column", "warning", text, advice, {"column": facts.name, "population_auc_without": auc})
 

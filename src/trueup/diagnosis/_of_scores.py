@@ -83,6 +83,10 @@ def _resolution(side: Side, scores: Floats) -> list[Finding]:
         text = f"All {side.n:,} scores of {side.name} are {scores[0]:g}."
         advice = "Is it the right column? Constant scores rank nothing; all that can be learned is in the features."
         return [Finding("constant_scores", "warning", text, advice, {"side": side.name, "score": float(scores[0])})]
+    if np.isin(scores, (0, 1)).all():
+        text = f"All {side.n:,} scores of {side.name} are 0 or 1: they are classes, not probabilities."
+        advice = "Pass the second column of predict_proba, not what predict gives."
+        return [Finding("scores_are_classes", "error", text, advice, {"side": side.name})]
     if side.n < _FEWEST_ROWS:
         return []
     n_distinct = len(np.unique(scores))
@@ -122,7 +126,7 @@ def _certainties(side: Side, scores: Floats) -> list[Finding]:
     """Scores of exactly 0 or 1, which leave no doubt, and for which being wrong costs without end."""
     certain = (scores == 0) | (scores == 1)
     n = int(certain.sum())
-    if n in (0, side.n):  # all of them: classes, which is told elsewhere
+    if n in (0, side.n):  # all of them are classes, which is told elsewhere
         return []
     wrong = 0 if side.labels is None else int((np.abs(side.labels.values - scores)[certain] > 0).sum())
     text = f"{n:,} of {side.n:,} scores of {side.name} are exactly 0 or 1"
