@@ -20,7 +20,7 @@ __all__ = ["compare_populations"]
 
 _SURE = 1e-3
 _NOTABLE, _LARGE, _APART = 0.55, 0.65, 0.95
-_LEAST_IMPORTANCE = 0.05
+_LEAST_LOSS = 0.1  # of the AUC beyond a half
 _MOST_GIVEAWAYS = 5
 _SCORE = "scores"
 _TIME_NAME = re.compile(
@@ -53,11 +53,9 @@ def compare_populations(
     if apart.p_value >= _SURE or apart.auc < _NOTABLE:
         return found, facts
     by_name = {column.name: column for column in tried}
-    giveaways = [
-        difference_of(by_name[name], sample)
-        for name, share in list(population.importances.items())[:_MOST_GIVEAWAYS]
-        if share >= _LEAST_IMPORTANCE
-    ]
+    least = _LEAST_LOSS * (apart.auc - 0.5)
+    told = [name for name, loss in population.importances.items() if loss >= least][:_MOST_GIVEAWAYS]
+    giveaways = [difference_of(by_name[name], sample) for name in told]
     severity: Severity = "error" if apart.auc >= _APART else "warning" if apart.auc >= _LARGE else "note"
     return [*found, _different(severity, facts, giveaways, population.importances)], facts
 

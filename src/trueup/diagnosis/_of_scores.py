@@ -18,7 +18,6 @@ _MOST_DECIMALS = 3
 _COARSE_STEP, _VERY_COARSE_STEP = 0.05, 0.2  # of the mean score
 _MANY_CERTAIN = 0.05
 _PERFECT, _BACKWARD = 0.9995, 0.45
-_SURE = 1e-4
 _FAR_OFF = 3.0
 
 
@@ -28,7 +27,7 @@ def find_in_scores(side: Side) -> list[Finding]:
         return []
     if side.scores is None:
         return _no_probabilities(side, side.raw_scores)
-    found = [*_resolution(side, side.scores)]
+    found = _resolution(side, side.scores)
     if not any(finding.code == "constant_scores" for finding in found):
         found += [*_certainties(side, side.scores), *_direction(side)]
     return [*found, *_level(side)]
@@ -78,7 +77,7 @@ def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
 
 
 def _resolution(side: Side, scores: Floats) -> list[Finding]:
-    """Scores that are all the same, hardly distinct, or rounded."""
+    """Scores that are all the same, classes, hardly distinct, or rounded: the worst of these."""
     if scores.min() == scores.max():
         text = f"All {side.n:,} scores of {side.name} are {scores[0]:g}."
         advice = "Is it the right column? Constant scores rank nothing; all that can be learned is in the features."
@@ -89,26 +88,33 @@ def _resolution(side: Side, scores: Floats) -> list[Finding]:
         return [Finding("scores_are_classes", "error", text, advice, {"side": side.name})]
     if side.n < _FEWEST_ROWS:
         return []
-    n_distinct = len(np.unique(scores))
-    decimals = _decimals(scores)
-    rounded = "" if decimals is None else f", multiples of {10**-decimals:g}"
-    values = {"side": side.name, "distinct": n_distinct, "decimals": decimals}
+    n_distinct, decimals = len(np.unique(scores)), _decimals(scores)
+    return _few_distinct(side, n_distinct, decimals) or _rounded(side, decimals)
+
+
+def _few_distinct(side: Side, n_distinct: int, decimals: int | None) -> list[Finding]:
     few = n_distinct <= _FEW_VALUES
-    if few or (n_distinct <= _SOMEWHAT_FEW_VALUES and side.n >= _MANY_ROWS):
-        text = f"The {side.n:,} scores of {side.name} take only {n_distinct} different values{rounded}."
-        advice = "Are they classes or rounded? Pass the probabilities as the model gives them."
-        return [Finding("few_distinct_scores", "warning" if few else "note", text, advice, values)]
+    if not few and (n_distinct > _SOMEWHAT_FEW_VALUES or side.n < _MANY_ROWS):
+        return []
+    rounded = "" if decimals is None else f", multiples of {10**-decimals:g}"
+    text = f"The {side.n:,} scores of {side.name} take only {n_distinct} different values{rounded}."
+    advice = "Are they classes or rounded? Pass the probabilities as the model gives them."
+    values = {"side": side.name, "distinct": n_distinct, "decimals": decimals}
+    return [Finding("few_distinct_scores", "warning" if few else "note", text, advice, values)]
+
+
+def _rounded(side: Side, decimals: int | None) -> list[Finding]:
     if decimals is None:
         return []
-    usual = min(side.mean_score, 1 - side.mean_score)
-    step = 10.0**-decimals
+    usual, step = min(side.mean_score, 1 - side.mean_score), 10.0**-decimals
     if decimals > 2 and step < _COARSE_STEP * usual:
         return []
     severity: Severity = "warning" if step >= _VERY_COARSE_STEP * usual else "note"
     text = (
         f"All {side.n:,} scores of {side.name} are multiples of {step:g}, and their mean is {short(side.mean_score)}."
     )
-    return [Finding("rounded_scores", severity, text, "Pass them unrounded: what was rounded off is lost.", values)]
+    advice = "Pass them unrounded: what was rounded off is lost."
+    return [Finding("rounded_scores", severity, text, advice, {"side": side.name, "decimals": decimals})]
 
 
 def _decimals(scores: Floats) -> int | None:
