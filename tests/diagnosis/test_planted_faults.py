@@ -232,6 +232,16 @@ def test_a_column_that_the_score_knows_too_is_no_disguise() -> None:
     assert "label_in_disguise" not in codes(diagnosed(Rows({"x": x}, (rng.random(6000) < scores).astype(int), scores)))
 
 
+def test_a_value_that_tells_the_label_is_noted() -> None:
+    # Three in ten positives were sold on, and no negative can be: the column tells these, and no others.
+    sold = (TRAIN.y == 1) & (np.random.default_rng(0).random(6000) < 0.3)
+    diagnosis = diagnosed(TRAIN.with_column("buyer", np.where(sold, "bank", "nobody")))
+    assert codes(diagnosis) == {"telling_values": "note"}
+    (told,) = diagnosis.findings[0].values["columns"]
+    assert (told["column"], told["rows"], told["positive"]) == ("buyer", int(sold.sum()), True)
+    assert "where 'buyer' is 'bank'" in diagnosis.findings[0].text
+
+
 @pytest.mark.parametrize(
     ("column", "code"),
     [

@@ -17,10 +17,10 @@ OF_FEW_ROWS = {"too_few_to_fit", "too_few_to_see"}
 
 
 def test_simulated_traffic_raises_hardly_an_alarm() -> None:
-    # At a rate of 2 % of false alarms, more than 3 of 40 would come once in 100 times; notes count as well.
+    # At a rate of 2 % of false alarms, more than 3 of 30 would come once in 300 times; notes count as well.
     alarms = []
-    for seed in range(40):
-        train, test = make_traffic(6000, random_state=2 * seed), make_traffic(3000, random_state=2 * seed + 1)
+    for seed in range(30):
+        train, test = make_traffic(5000, random_state=2 * seed), make_traffic(2500, random_state=2 * seed + 1)
         found = codes(
             trueup.diagnose(train.X, train.y, train.scores, test=(test.X, test.y, test.scores), random_state=seed)
         )
@@ -30,10 +30,10 @@ def test_simulated_traffic_raises_hardly_an_alarm() -> None:
 
 def test_tables_of_few_rows_raise_hardly_an_alarm() -> None:
     alarms = []
-    for seed in range(80):
+    for seed in range(60):
         found = codes(diagnosed(clean_rows(400, 2 * seed), clean_rows(200, 2 * seed + 1), random_state=seed))
         alarms += [(seed, code) for code in found if code not in OF_FEW_ROWS]
-    assert len(alarms) <= 5, alarms
+    assert len(alarms) <= 4, alarms
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 30])
@@ -48,7 +48,7 @@ REAL: dict[str, tuple[str, Any, set[str]]] = {
     "bank_marketing": ("y", lambda y: y == "yes", set()),
     "credit_default": ("class", lambda y: y == 1, {"id_column"}),
     "acs_employment_MA_scored": ("employed", lambda y: y == 1, {"id_column"}),
-    "acs_travel_2018_holdout": ("Travel time to work > 20", lambda y: y == 1, set()),
+    "hmda_2017_NJ": ("action_taken", lambda y: y in (1, 2, 8), {"constant_column", "mostly_missing"}),
 }
 
 
@@ -60,8 +60,6 @@ def test_random_halves_of_a_real_table_raise_no_alarm(name: str, data_folder: Pa
         pytest.skip(f"no {name} here")
     label, is_positive, notes = REAL[name]
     table = pq.read_table(path)
-    if label not in table.column_names:
-        pytest.skip(f"this {name} has no column {label}")
     rng = np.random.default_rng(0)
     table = table.take(rng.permutation(table.num_rows)[:40_000])
     y = np.array([is_positive(value) for value in table[label].to_pylist()])

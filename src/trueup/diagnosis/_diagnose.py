@@ -11,6 +11,7 @@ from trueup.diagnosis._amount import find_in_amount
 from trueup.diagnosis._finding import Diagnosis, Finding, in_order
 from trueup.diagnosis._of_columns import find_in_columns
 from trueup.diagnosis._of_labels import find_in_labels
+from trueup.diagnosis._of_leaks import find_leaks
 from trueup.diagnosis._of_population import compare_populations
 from trueup.diagnosis._of_rows import find_in_rows
 from trueup.diagnosis._of_scores import find_in_scores
@@ -124,7 +125,7 @@ def diagnose(
         findings += [] if side is None else find_in_scores(side)
     findings += find_in_weights(train, other, (given[0], given[1]))
     findings += find_in_rows(train, other, survey.prints)
-    findings += find_in_columns(train, other, survey, sample, random_state)
+    findings += [*find_in_columns(train, other, survey), *find_leaks(train, survey, sample, random_state)]
     facts = _facts(train, other)
     if other is not None:
         more, measured = compare_populations(train, other, survey, sample, n_threads=n_threads, seed=random_state)

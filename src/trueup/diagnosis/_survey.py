@@ -14,7 +14,9 @@ from trueup.diagnosis._fingerprints import Coincidence, Prints, coincidence, mix
 from trueup.diagnosis._joined import JoinedColumn, KindsDifferError, Measure, join_columns
 from trueup.diagnosis._separation import separation
 from trueup.diagnosis._sides import Floats, Side
+from trueup.errors import ColumnError
 from trueup.features import chosen_columns
+from trueup.table import listed
 
 __all__ = ["ColumnFacts", "Sample", "Survey", "draw_sample", "survey_columns"]
 
@@ -153,6 +155,10 @@ def survey_columns(
     """Look at every column once; no more than one is held in full."""
     if train.table is None:
         return Survey((), {}, (), None)
+    unknown = [name for name in ignore if name not in train.table]
+    if unknown:
+        columns = listed(train.table.names, 12)
+        raise ColumnError(f"ignore: X has no column {listed(unknown)}. Its columns are {columns}.")
     prints = no_prints(train.n + (0 if test is None else test.n))
     seen, clashing, absent = [], {}, []
     for name, named in chosen_columns(train.table, features, categorical_features):
