@@ -55,8 +55,15 @@ def test_a_table_that_was_appended_to_itself_is_found() -> None:
     assert "6,000 of the 12,000 rows of train (50 %) repeat another row" in diagnosis.findings[0].text
 
 
-def test_rows_that_were_copied_are_found() -> None:
-    assert codes(diagnosed(together(TRAIN, TRAIN.of(slice(0, 600))))) == {"duplicated_rows": "warning"}
+def test_a_few_copies_are_found_where_a_measured_column_rules_out_coincidence() -> None:
+    assert codes(diagnosed(together(TRAIN, TRAIN.of(slice(0, 120))))) == {"duplicated_rows": "warning"}
+
+
+def test_many_copies_are_found_without_such_a_column() -> None:
+    # Some 12 million combinations of four columns: 6,000 rows hold hardly a pair by chance.
+    coarse = replace(TRAIN, X={name: TRAIN.X[name] for name in ("site", "city", "hour", "cents")})
+    assert codes(diagnosed(together(coarse, coarse.of(slice(0, 600))))) == {"duplicated_rows": "warning"}
+    assert codes(diagnosed(coarse)) == {}
 
 
 def test_copies_that_a_random_split_tore_apart_are_found_on_both_sides() -> None:

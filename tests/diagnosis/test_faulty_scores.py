@@ -90,3 +90,14 @@ def test_without_scores_everything_else_is_looked_at() -> None:
 
 def test_the_two_columns_of_predict_proba_are_scores() -> None:
     assert codes(diagnosed(replace(ROWS, scores=np.column_stack([1 - ROWS.scores, ROWS.scores])))) == {}
+
+
+def test_infinite_scores_and_features_are_no_trouble() -> None:
+    test = clean_rows(4000, 2)
+    infinite = np.where(test.X["income"] > 1, np.inf, test.X["income"])
+    diagnosis = diagnosed(
+        ROWS, replace(test.with_column("income", infinite), scores=np.where(test.y == 1, np.inf, 0.1))
+    )
+    found = codes(diagnosis)
+    assert found["scores_outside"] == "error"
+    assert found["different_populations"] in ("warning", "error")

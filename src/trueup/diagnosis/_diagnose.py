@@ -124,7 +124,7 @@ def diagnose(
     for side in (train, other):
         findings += [] if side is None else find_in_scores(side)
     findings += find_in_weights(train, other, (given[0], given[1]))
-    findings += find_in_rows(train, other, survey.prints)
+    findings += find_in_rows(train, other, survey.prints, specific=survey.is_specific)
     findings += [*find_in_columns(train, other, survey), *find_leaks(train, survey, sample, random_state)]
     facts = _facts(train, other)
     if other is not None:

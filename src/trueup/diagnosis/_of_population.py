@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
 from trueup.diagnosis._differences import Difference, difference_of
 from trueup.diagnosis._finding import Finding, Severity
-from trueup.diagnosis._joined import JoinedColumn, Measure
+from trueup.diagnosis._joined import JoinedColumn, Measure, joined_amounts
 from trueup.diagnosis._population import tell_apart
 from trueup.diagnosis._sides import Side
 from trueup.diagnosis._survey import ColumnFacts, Sample, Survey
@@ -89,9 +87,8 @@ def _score_column(train: Side, test: Side, sample: Sample, taken: list[str]) -> 
     """The scores as one column more; what the user calls so stays the user's."""
     if train.raw_scores is None or test.raw_scores is None:
         return None
-    values = np.concatenate([train.raw_scores, test.raw_scores])
     name = _SCORE if _SCORE not in taken else "the scores"
-    return JoinedColumn(name, Measure.AMOUNT, values, train.n).of_rows(sample.rows, sample.n_train)
+    return joined_amounts(name, train.raw_scores, test.raw_scores).of_rows(sample.rows, sample.n_train)
 
 
 def _separating(keys: list[ColumnFacts], auc: float | None) -> list[Finding]:
