@@ -101,3 +101,14 @@ def test_infinite_scores_and_features_are_no_trouble() -> None:
     found = codes(diagnosis)
     assert found["scores_outside"] == "error"
     assert found["different_populations"] in ("warning", "error")
+
+
+def test_scores_of_a_model_that_was_trained_on_the_rows_are_found() -> None:
+    # Half-way to the label on train only: as a model that has memorised some of it.
+    test = clean_rows(4000, 2)
+    memorised = replace(ROWS, scores=0.8 * ROWS.scores + 0.2 * ROWS.y)
+    diagnosis = diagnosed(memorised, test)
+    (finding,) = [one for one in diagnosis.findings if one.code == "scores_better_on_train"]
+    assert finding.severity == "warning"
+    assert finding.values["train_auc"] > finding.values["test_auc"] + 0.03
+    assert "scores_better_on_train" not in codes(diagnosed(test, memorised))  # the other way round it is luck

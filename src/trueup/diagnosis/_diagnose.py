@@ -14,7 +14,7 @@ from trueup.diagnosis._of_labels import find_in_labels
 from trueup.diagnosis._of_leaks import find_leaks
 from trueup.diagnosis._of_population import compare_populations
 from trueup.diagnosis._of_rows import find_in_rows
-from trueup.diagnosis._of_scores import find_in_scores
+from trueup.diagnosis._of_scores import find_between_scores, find_in_scores
 from trueup.diagnosis._of_weights import find_in_weights
 from trueup.diagnosis._sides import Side, parts_of_test, read_side
 from trueup.diagnosis._survey import draw_sample, survey_columns
@@ -128,6 +128,7 @@ def diagnose(
     findings += [*find_in_columns(train, other, survey), *find_leaks(train, survey, sample, random_state)]
     facts = _facts(train, other)
     if other is not None:
+        findings += find_between_scores(train, other)
         more, measured = compare_populations(train, other, survey, sample, n_threads=n_threads, seed=random_state)
         findings, facts = findings + more, facts | measured
     findings += [*find_in_labels(train, other), *find_in_amount(train, other)]

@@ -70,10 +70,11 @@ def _label_in_disguise(train: Side, name: str, auc: float) -> list[Finding]:
     """A column that knows the label, and better than the scores do."""
     if auc < _LABEL_AUC:
         return []
-    of_scores = ranking(train)
-    if not math.isnan(of_scores) and 1 - auc > (1 - of_scores) / 2:
+    rank = ranking(train)
+    of_scores = math.nan if rank is None else rank.auc
+    if rank is not None and 1 - auc > (1 - of_scores) / 2:
         return []
-    beside = "" if math.isnan(of_scores) else f"; the scores have {of_scores:.3f}"
+    beside = "" if rank is None else f"; the scores have {of_scores:.3f}"
     text = f"Column {name!r} alone tells the label (AUC {auc:.3f}{beside})."
     advice = "Is it the label under another name, or filled in afterwards? It won't be there when a score is needed."
     return [Finding("label_in_disguise", "error", text, advice, {"column": name, "auc": auc, "score_auc": of_scores})]

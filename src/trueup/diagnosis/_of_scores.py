@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from trueup.diagnosis._finding import Finding, Severity
-from trueup.diagnosis._separation import separation
+from trueup.diagnosis._separation import Separation, separation
 from trueup.diagnosis._sides import Floats, Side
 from trueup.diagnosis._words import percent, short
 
-__all__ = ["find_in_scores", "ranking"]
+__all__ = ["find_between_scores", "find_in_scores", "ranking"]
 
 _FEWEST_ROWS = 200
 _FEW_VALUES = 10
@@ -19,6 +21,8 @@ _COARSE_STEP, _VERY_COARSE_STEP = 0.05, 0.2  # of the mean score
 _MANY_CERTAIN = 0.05
 _PERFECT, _BACKWARD = 0.9995, 0.45
 _FAR_OFF = 3.0
+_BETTER, _MUCH_BETTER = 0.01, 0.03
+_SIGMAS = 4.0
 
 
 def find_in_scores(side: Side) -> list[Finding]:
@@ -33,12 +37,43 @@ def find_in_scores(side: Side) -> list[Finding]:
     return [*found, *_level(side)]
 
 
-def ranking(side: Side) -> float:
-    """The AUC of the scores; NaN if it has none."""
+def ranking(side: Side) -> Separation | None:
+    """How well the scores rank the labels; None if that can't be said."""
     scores, labels = side.scores, side.labels
     if scores is None or labels is None or not 0 < side.rate < 1:
-        return float("nan")
-    return separation(scores, side.row_weights * (1 - labels.values), side.row_weights * labels.values).auc
+        return None
+    return separation(scores, side.row_weights * (1 - labels.values), side.row_weights * labels.values)
+
+
+def _promised_ranking(side: Side) -> float:
+    """The AUC that the scores have if they are true."""
+    scores = side.scores
+    if scores is None or not 0 < side.mean_score < 1:
+        return math.nan
+    return separation(scores, side.row_weights * (1 - scores), side.row_weights * scores).auc
+
+
+def find_between_scores(train: Side, test: Side) -> list[Finding]:
+    """Say whether the scores are better on train, as those of a model are that was trained on these rows.
+
+    Rows of another population may be harder to rank, but then the scores say so themselves: if they are true, the AUC
+    is that of labels drawn from them. So what counts is the gap beyond the one that the scores promise.
+    """
+    ranks = ranking(train), ranking(test)
+    if ranks[0] is None or ranks[1] is None:
+        return []
+    gap = ranks[0].auc - ranks[1].auc
+    gap = min(gap, gap - _promised_ranking(train) + _promised_ranking(test))
+    if not gap >= _BETTER or gap < _SIGMAS * math.hypot(ranks[0].standard_error, ranks[1].standard_error):
+        return []
+    text = f"The scores rank train better than test: their AUC is {ranks[0].auc:.3f} there and {ranks[1].auc:.3f} here."
+    advice = (
+        "Was the model trained on the rows of train? Then its scores are too good there, and what is learned from them "
+        "is wrong: calibrate on rows that the model never saw."
+    )
+    severity: Severity = "warning" if gap >= _MUCH_BETTER else "note"
+    values = {"train_auc": ranks[0].auc, "test_auc": ranks[1].auc}
+    return [Finding("scores_better_on_train", severity, text, advice, values)]
 
 
 def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
@@ -144,11 +179,9 @@ def _certainties(side: Side, scores: Floats) -> list[Finding]:
 
 def _direction(side: Side) -> list[Finding]:
     """Scores that know the label, or its opposite."""
-    scores, labels = side.scores, side.labels
-    if scores is None or labels is None or not 0 < side.rate < 1:
+    rank, labels = ranking(side), side.labels
+    if rank is None or labels is None:
         return []
-    weights = side.row_weights
-    rank = separation(scores, weights * (1 - labels.values), weights * labels.values)
     values = {"side": side.name, "auc": rank.auc}
     if rank.auc >= _PERFECT and min(labels.values.sum(), (1 - labels.values).sum()) >= 10:
         text = f"The scores of {side.name} tell the two classes apart all but perfectly (AUC {rank.auc:.4f})."
