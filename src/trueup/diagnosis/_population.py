@@ -106,6 +106,7 @@ def _held_out(
     of_train, of_test = (np.where(is_test[held] == side, weights[held], 0.0) for side in (False, True))
 
     def measured(rows: Floats) -> Separation:
+        """How well the classifier does on the rows held out, as they are or with a column shuffled."""
         return separation(np.asarray(booster.predict(rows, num_threads=1), dtype=np.float64), of_train, of_test)
 
     rows = matrix[held]
