@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from trueup import baselines, curves, datasets, errors, metrics, plot, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.diagnosis import Diagnosis, Finding, diagnose
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
     "AuditResult",
     "BaselineCalibrator",
     "Calibrator",
+    "Diagnosis",
+    "Finding",
     "MCGrad",
     "MulticalibratedClassifier",
     "__version__",
@@ -24,6 +27,7 @@ __all__ = [
     "baselines",
     "curves",
     "datasets",
+    "diagnose",
     "errors",
     "load",
     "metrics",
@@ -35,9 +39,12 @@ _HOME = {
     "AuditResult": "trueup.auditing",
     "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
+    "Diagnosis": "trueup.diagnosis",
+    "Finding": "trueup.diagnosis",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
     "audit": "trueup.auditing",
+    "diagnose": "trueup.diagnosis",
     "load": "trueup.inference",
 }
 _SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "plot", "segments")
