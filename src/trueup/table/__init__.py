@@ -4,6 +4,7 @@ from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy
 from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
 from trueup.table._masks import read_mask, read_mask_table
+from trueup.table._part import part_of, to_arrow
 from trueup.table._table import CalibrationTable, listed, read_table
 from trueup.table._vectors import Labels, read_labels, read_scores, read_weights
 
@@ -17,6 +18,7 @@ __all__ = [
     "kind_of",
     "library_of",
     "listed",
+    "part_of",
     "plain",
     "read_labels",
     "read_mask",
@@ -24,4 +26,5 @@ __all__ = [
     "read_scores",
     "read_table",
     "read_weights",
+    "to_arrow",
 ]
