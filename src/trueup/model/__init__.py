@@ -1,6 +1,7 @@
 """The narrow waist: what a fit gives and scoring needs, and the file that it is kept in."""
 
 from trueup.model._atomic import atomic_path
+from trueup.model._atomic_folder import atomic_folder, check_folder
 from trueup.model._baselines import (
     BaselineBody,
     BaselineModel,
@@ -42,7 +43,9 @@ __all__ = [
     "TrainingSummary",
     "Trees",
     "ValueKind",
+    "atomic_folder",
     "atomic_path",
+    "check_folder",
     "decode_value",
     "encode_value",
     "number_of_bins",
