@@ -11,10 +11,10 @@ import numpy as np
 from trueup.calibrator import MCGrad
 from trueup.comparison import Comparison, compare
 from trueup.diagnosis import Diagnosis, diagnose
-from trueup.errors import ParameterError
-from trueup.evaluation._fit import estimator_for, fit_on, refit
+from trueup.errors import DiagnosisError, ParameterError
+from trueup.evaluation._fit import estimator_for, fit_again, fit_on
 from trueup.evaluation._input import EvaluationInput, Floats, read_input
-from trueup.evaluation._result import DiagnosisError, Evaluation, HeldOut, Seconds
+from trueup.evaluation._result import Evaluation, HeldOut, Seconds
 from trueup.evaluation._sides import SplitRows, split_rows
 from trueup.evaluation._verdict import judge
 
@@ -36,7 +36,7 @@ def evaluate(
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
     estimator: MCGrad | None = None,
-    refit_on_all: bool = False,
+    refit: bool = False,
     strict: bool = False,
     comparison: Mapping[str, Any] | None = None,
     random_state: int = 0,
@@ -78,7 +78,7 @@ def evaluate(
         Columns that are categorical besides those of strings, categoricals and booleans.
     estimator : MCGrad, optional
         The calibration to fit, unfitted; `MCGrad` with its defaults if None.
-    refit_on_all : bool, default=False
+    refit : bool, default=False
         Whether to fit another model on all rows, with at most as many rounds, to be the one that is saved.
     strict : bool, default=False
         Whether a warning of the diagnosis is an error.
@@ -136,7 +136,8 @@ def evaluate(
     split = split_rows(given, test_size, random_state)
     diagnosis = _diagnosed(given, split, categorical, random_state, n_jobs)
     if strict and not diagnosis.ok:
-        raise DiagnosisError(diagnosis)
+        found = "; ".join(f"{finding.severity}: {finding.text}" for finding in diagnosis.warnings)
+        raise DiagnosisError(f"The data look wrong, and strict makes that an error. {found}", diagnosis)
     diagnosed = clock.perf_counter()
     model = fit_on(given, chosen, split.train, split.together, random_state)
     fitted = clock.perf_counter()
@@ -149,7 +150,7 @@ def evaluate(
         | dict(comparison or {}),
     )
     ended = clock.perf_counter()
-    serving = refit(given, chosen, model, split.together, random_state) if refit_on_all else None
+    serving = fit_again(given, chosen, model, split.together, random_state) if refit else None
     verdict, reasons = judge(compared, diagnosis, model.n_rounds_)
     return Evaluation(
         verdict=verdict,

@@ -12,7 +12,7 @@ from trueup.calibrator import MCGrad
 from trueup.errors import ParameterError
 from trueup.evaluation._input import BoolArray, EvaluationInput
 
-__all__ = ["estimator_for", "fit_on", "folds_of_groups", "refit"]
+__all__ = ["estimator_for", "fit_again", "fit_on", "folds_of_groups"]
 
 _FOLDS = 5
 _FOLDS_MAX_ROWS = 1_000_000
@@ -77,7 +77,7 @@ def fit_on(given: EvaluationInput, estimator: MCGrad, rows: BoolArray | None, to
     )
 
 
-def refit(given: EvaluationInput, estimator: MCGrad, evaluated: MCGrad, together: Any, seed: int) -> MCGrad:
+def fit_again(given: EvaluationInput, estimator: MCGrad, evaluated: MCGrad, together: Any, seed: int) -> MCGrad:
     """Fit on all rows, with no more rounds than the model that was evaluated has.
 
     The folds are made again: they give the rows that honest rescaling needs. They may choose fewer rounds, and

@@ -1,0 +1,38 @@
+"""An evaluation as a folder of files: all of them, or none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from trueup.evaluation._plain import plain
+from trueup.model import atomic_folder
+
+if TYPE_CHECKING:
+    from trueup.evaluation._result import Evaluation
+
+__all__ = ["FILES", "save"]
+
+FILES = ("model.trueup", "report.html", "evaluation.json", "scored.parquet")
+
+
+def save(
+    evaluation: Evaluation,
+    folder: str | os.PathLike[str],
+    *,
+    title: str | None,
+    about: Mapping[str, Any] | None,
+) -> dict[str, str]:
+    """Write the files to a temporary folder, which then becomes the folder."""
+    import pyarrow.parquet as pq
+
+    page = evaluation.to_html(title=title)
+    facts = evaluation.to_dict() | ({} if about is None else {"about": plain(dict(about))})
+    with atomic_folder(folder, FILES) as temporary:
+        evaluation.serving.save(temporary / "model.trueup")
+        (temporary / "report.html").write_text(page, encoding="utf-8")
+        (temporary / "evaluation.json").write_text(json.dumps(facts, indent=1, allow_nan=False), encoding="utf-8")
+        pq.write_table(evaluation.held_out, temporary / "scored.parquet")
+    return {name: os.path.join(folder, name) for name in FILES}
