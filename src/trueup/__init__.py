@@ -11,18 +11,22 @@ if TYPE_CHECKING:
     from trueup import baselines, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.diagnosis import Diagnosis, Finding, diagnose
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
     "AuditResult",
     "BaselineCalibrator",
     "Calibrator",
+    "Diagnosis",
+    "Finding",
     "MCGrad",
     "MulticalibratedClassifier",
     "__version__",
     "audit",
     "baselines",
     "datasets",
+    "diagnose",
     "errors",
     "load",
     "metrics",
@@ -33,9 +37,12 @@ _HOME = {
     "AuditResult": "trueup.auditing",
     "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
+    "Diagnosis": "trueup.diagnosis",
+    "Finding": "trueup.diagnosis",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
     "audit": "trueup.auditing",
+    "diagnose": "trueup.diagnosis",
     "load": "trueup.inference",
 }
 _SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments")

@@ -41,7 +41,12 @@ class Labels:
 
 
 def read_scores(
-    scores: Any, n_rows: int, *, name: str = "scores", missing_allowed: bool = False
+    scores: Any,
+    n_rows: int,
+    *,
+    name: str = "scores",
+    missing_allowed: bool = False,
+    outside_allowed: bool = False,
 ) -> npt.NDArray[np.float64]:
     """The base model's probabilities of the positive class.
 
@@ -55,11 +60,13 @@ def read_scores(
         What the messages call them.
     missing_allowed : bool
         Whether a missing score is NaN or an error.
+    outside_allowed : bool
+        Whether a score outside [0, 1] is given back as it is or an error.
 
     Returns
     -------
     float64 array
-        The scores, between 0 and 1, contiguous.
+        The scores, contiguous.
     """
     column = _column(_positive_class(scores, name), name, ScoreError)
     if column.kind not in (ValueKind.NUMBER, ValueKind.EMPTY):
@@ -71,7 +78,7 @@ def read_scores(
         what = f"{_count(missing)} scores are missing ({_first(missing, values)})"
         raise ScoreError(f"{name}: {what}. Drop those rows or fill them.")
     outside = (values < 0) | (values > 1)
-    if outside.any():
+    if outside.any() and not outside_allowed:
         raise ScoreError(
             f"{name}: {_count(outside)} scores are outside [0, 1] ({_first(outside, values)}). Pass "
             "probabilities; logits become probabilities by 1 / (1 + exp(-logit))."
