@@ -13,7 +13,7 @@ import pytest
 
 from trueup.datasets import fetch_files
 from trueup.datasets._catalog import TASK_SOURCES
-from trueup.datasets._download import HASHES_FILE, RemoteFile, cache_folder, fetch
+from trueup.datasets._download import HASHES_FILE, RemoteFile, fetch
 from trueup.errors import DataFileError
 
 FILE = RemoteFile("numbers.csv", "https://example.org/numbers.csv")

@@ -10,6 +10,7 @@ from trueup.model._baselines import (
     ScoreMap,
     number_of_bins,
 )
+from trueup.model._cache import cache_folder
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._file import read_model, write_model
 from trueup.model._groups import Group, GroupCondition, IsBetween, IsMissing, IsOneOf
@@ -43,6 +44,7 @@ __all__ = [
     "Trees",
     "ValueKind",
     "atomic_path",
+    "cache_folder",
     "decode_value",
     "encode_value",
     "number_of_bins",

@@ -54,6 +54,7 @@ class Form(enum.Enum):
     PERCENT = "percent"  # 12.3 %, from 0.123
     SIGMAS = "sigmas"  # 9.4 σ
     DECIMAL = "decimal"  # 0.1234
+    CHANGE = "change"  # +0.1234
     P_VALUE = "p_value"  # 0.031, < 0.0001
 
 
@@ -190,6 +191,8 @@ class Column:
         One line on how to read it.
     is_extra : bool
         Whether it may be left out where room is short.
+    least : float
+        Of p-values, the smallest that could have come out: it is written as "at most" that.
     """
 
     title: str
@@ -199,6 +202,7 @@ class Column:
     high: NumberArray | None = None
     reads: str = ""
     is_extra: bool = False
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
