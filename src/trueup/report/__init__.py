@@ -5,6 +5,8 @@ network, and `render_summary` a small piece of HTML for notebooks. What an audit
 written beside it, in its own package.
 """
 
+from trueup.report._forms import in_form, p_value_in_form
+from trueup.report._render import can_render, render_page, render_summary, write_page
 from trueup.report._values import (
     Check,
     Choice,
@@ -43,4 +45,10 @@ __all__ = [
     "Segments",
     "Series",
     "Story",
+    "can_render",
+    "in_form",
+    "p_value_in_form",
+    "render_page",
+    "render_summary",
+    "write_page",
 ]

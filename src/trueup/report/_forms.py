@@ -43,7 +43,7 @@ def interval_in_form(estimate: Estimate, form: Form, *, signed: bool = False) ->
     return f"{in_form(estimate.low, form, signed=signed)} to {in_form(estimate.high, form, signed=signed)}"
 
 
-def p_value_in_form(p_value: float, least: float = 0.0) -> str:
+def p_value_in_form(p_value: float | None, least: float = 0.0) -> str:
     """A p-value; of the smallest that could have come out, that it is at most that.
 
     Examples

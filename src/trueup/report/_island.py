@@ -74,6 +74,7 @@ def _column(column: Column) -> dict[str, Any]:
         "high": None if column.high is None else _rounded(column.high),
         "reads": column.reads,
         "isExtra": column.is_extra,
+        "digits": column.digits,
         "least": column.least,
     }
 

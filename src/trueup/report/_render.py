@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 from importlib import resources
 from typing import Any
@@ -14,9 +15,9 @@ from trueup.report._charts import MISSING_EXTRA
 from trueup.report._forms import in_form, interval_in_form, p_value_in_form
 from trueup.report._island import island_of, safe_json
 from trueup.report._layout import interval_mark, outcome_words
-from trueup.report._values import Page
+from trueup.report._values import Form, Page
 
-__all__ = ["render_page", "render_summary", "write_page"]
+__all__ = ["can_render", "render_page", "render_summary", "write_page"]
 
 # The scripts of the page, in the order in which they are joined: each file is one subject.
 _SCRIPTS = ("forms.js", "theme.js", "charts.js", "segments.js", "start.js")
@@ -92,6 +93,11 @@ def render_summary(page: Page) -> str:
     return _encodable(_environment().get_template("summary.html.j2").render(page=page))
 
 
+def can_render() -> bool:
+    """Whether jinja2 is there; a notebook without it shows text."""
+    return importlib.util.find_spec("jinja2") is not None
+
+
 @functools.cache
 def _environment() -> Any:
     try:
@@ -111,6 +117,7 @@ def _environment() -> Any:
         "interval_mark": interval_mark,
         "outcome_words": outcome_words,
         "p_value_in_form": p_value_in_form,
+        "percent": functools.partial(in_form, form=Form.PERCENT),
     }
     return environment
 

@@ -128,6 +128,8 @@ class Number:
         What the change means; None where there is none.
     role : str
         What part it has in the verdict, in a few words.
+    least : float
+        The smallest p-value that could have come out: it is written as "at most" that.
     """
 
     name: str
@@ -138,6 +140,7 @@ class Number:
     p_value: float = math.nan
     outcome: Outcome | None = None
     role: str = ""
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,8 @@ class Column:
         One line on how to read it.
     is_extra : bool
         Whether it may be left out where room is short.
+    digits : int
+        Of percentages, how many digits after the point.
     least : float
         Of p-values, the smallest that could have come out: it is written as "at most" that.
     """
@@ -202,6 +207,7 @@ class Column:
     high: NumberArray | None = None
     reads: str = ""
     is_extra: bool = False
+    digits: int = 1
     least: float = 0.0
 
 
