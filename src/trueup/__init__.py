@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, datasets, errors, metrics, segments
+    from trueup import baselines, curves, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.diagnosis import Diagnosis, Finding, diagnose
@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "audit",
     "baselines",
+    "curves",
     "datasets",
     "diagnose",
     "errors",
@@ -45,7 +46,7 @@ _HOME = {
     "diagnose": "trueup.diagnosis",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments")
+_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "segments")
 
 
 def __getattr__(name: str) -> Any:

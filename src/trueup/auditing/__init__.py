@@ -2,5 +2,6 @@
 
 from trueup.auditing._audit import audit
 from trueup.auditing._result import AuditResult
+from trueup.auditing._words import detectable_in_words, in_plural, verdict_in_words
 
-__all__ = ["AuditResult", "audit"]
+__all__ = ["AuditResult", "audit", "detectable_in_words", "in_plural", "verdict_in_words"]

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from trueup.auditing._power import detectable_sum
 from trueup.auditing._stories import Audited, Stories, tell_stories
 from trueup.metrics._ecce import brownian_range_survival
+from trueup.metrics._wilson import wilson_interval
 from trueup.segments import Segment, SegmentSums
 
 __all__ = ["MOST_LISTED", "Listing"]
 
 MOST_LISTED = 100_000
-_INTERVAL_SIGMAS = 1.959963984540054  # 95 %
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -86,7 +86,7 @@ class Listing:
         order = self.order[:n]
         sums = self.sums.of(order)
         rate = np.clip(sums.label / sums.weight, 0, 1)
-        low, high = _wilson(rate, sums.weight / sums.unit)
+        low, high = wilson_interval(rate, sums.weight / sums.unit)
         standard_error = np.sqrt(sums.variance) / sums.weight
         detectable = detectable_sum(sums.variance, sums.unit, self.critical, self.power)
         explaining = [self.stories.explained_by.get(place) for place in order.tolist()]
@@ -110,14 +110,6 @@ class Listing:
             "is_story": np.isin(order, self.stories.told),
             "explained_by": [None if place is None else str(self.segment(place)) for place in explaining],
         }
-
-
-def _wilson(rate: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Wilson's interval for a rate among n rows."""
-    z = _INTERVAL_SIGMAS
-    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
-    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
 
 
 def _directions(sums: SegmentSums) -> list[str]:

@@ -83,7 +83,7 @@ def expected_calibration_error(
     check_positive_integer("n_bins", n_bins)
     _check_binning(binning)
     rows = check_observations(y_true, y_prob, sample_weight)
-    bins = _bins_of_width(rows, n_bins) if binning == "width" else _bins_of_mass(rows, n_bins)
+    bins = _bins_of_width(rows, n_bins) if binning == "width" else bins_of_mass(rows, n_bins)
     errors = rows.weights * (rows.labels - rows.scores)
     sums = np.abs(np.bincount(bins, errors))
     if debiased:
@@ -101,7 +101,8 @@ def _bins_of_width(rows: Observations, n_bins: int) -> NDArray[np.intp]:
     return np.searchsorted(np.arange(1, n_bins) / n_bins, rows.scores, side="left")
 
 
-def _bins_of_mass(rows: Observations, n_bins: int) -> NDArray[np.intp]:
+def bins_of_mass(rows: Observations, n_bins: int) -> NDArray[np.intp]:
+    """The bin of each row, of bins that weigh the same as far as ties let them."""
     ties = find_ties(rows.scores)
     totals = ties.sums(rows.weights)
     middles = (np.cumsum(totals) - totals / 2) / totals.sum()

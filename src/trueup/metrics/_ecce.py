@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trueup.metrics._checks import Observations, check_observations
+from trueup.metrics._checks import FloatArray, Observations, check_observations
 from trueup.metrics._ties import find_ties, range_of_sums
 
 # Both series of the distribution converge for every x; here each needs fewer than _TERMS terms on its side.
@@ -79,7 +79,7 @@ def ecce_standard_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: 
     >>> ecce_standard_error([0, 0, 1, 1], [0.5, 0.5, 0.5, 0.5])
     0.25
     """
-    return _standard_error(check_observations(y_true, y_prob, sample_weight))
+    return standard_error(check_observations(y_true, y_prob, sample_weight))
 
 
 def ecce_sigma(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -181,17 +181,24 @@ def in_sigmas(error: float, sigma: float) -> float:
 
 
 def _cumulative_range(rows: Observations) -> float:
+    _, steps, totals = steps_of_scores(rows)
+    return min(1.0, range_of_sums(steps) / float(totals.sum()))
+
+
+def steps_of_scores(rows: Observations) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The distinct scores, the sum of weighted errors at each, and the weight of each."""
     ties = find_ties(rows.scores)
     # Per tie, positives minus p times rows: for labels 0 and 1 and integer weights both sums are exact, and
     # the result is the same to the last bit in whatever order the rows came.
     positives, totals = ties.sums(rows.weights * rows.labels), ties.sums(rows.weights)
-    return min(1.0, range_of_sums(positives - ties.scores * totals) / float(totals.sum()))
+    return ties.scores, positives - ties.scores * totals, totals
 
 
-def _standard_error(rows: Observations) -> float:
+def standard_error(rows: Observations) -> float:
+    """The standard deviation of the mean error, if the scores are true."""
     variance = np.sum(rows.weights**2 * rows.scores * (1 - rows.scores))
     return math.sqrt(variance) / float(rows.weights.sum())
 
 
 def _range_in_sigmas(rows: Observations) -> float:
-    return in_sigmas(_cumulative_range(rows), _standard_error(rows))
+    return in_sigmas(_cumulative_range(rows), standard_error(rows))

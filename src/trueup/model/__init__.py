@@ -11,6 +11,7 @@ from trueup.model._baselines import (
     ScoreMap,
     number_of_bins,
 )
+from trueup.model._cache import cache_folder
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._file import read_model, write_model
 from trueup.model._groups import Group, GroupCondition, IsBetween, IsMissing, IsOneOf
@@ -45,6 +46,7 @@ __all__ = [
     "ValueKind",
     "atomic_folder",
     "atomic_path",
+    "cache_folder",
     "check_folder",
     "decode_value",
     "encode_value",

@@ -1,0 +1,37 @@
+"""How far a path of pure noise strays."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+__all__ = ["brownian_reach"]
+
+_TERMS = 40
+
+
+@cache
+def brownian_reach(level: float) -> float:
+    """The distance from 0 within which a standard Brownian motion on [0, 1] stays all the time, with this chance.
+
+    Notes
+    -----
+    By the reflection principle ``P(sup |B| ≤ x) = 4/π Σ_{k ≥ 0} (-1)^k / (2k + 1) exp(-(2k + 1)² π² / (8 x²))``
+    (Feller, "An introduction to probability theory and its applications", volume 2, X.5). Solved by bisection.
+    """
+    low, high = 0.0, 40.0
+    while True:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            return middle
+        low, high = (middle, high) if _chance_to_stay_within(middle) < level else (low, middle)
+
+
+def _chance_to_stay_within(x: float) -> float:
+    odd = [2 * k + 1 for k in range(_TERMS)]
+    signs = [1 - 2 * (k % 2) for k in range(_TERMS)]
+    # For large x this series falls slowly; there 1 - 4 Σ ± P(B(1) > (2k + 1) x), the same function, falls at once.
+    if x > 1:
+        return 1 - 2 * sum(sign * math.erfc(m * x / math.sqrt(2)) for sign, m in zip(signs, odd, strict=True))
+    terms = (sign / m * math.exp(-((m * math.pi / x) ** 2) / 8) for sign, m in zip(signs, odd, strict=True))
+    return 4 / math.pi * sum(terms)
