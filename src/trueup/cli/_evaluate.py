@@ -49,7 +49,7 @@ class EvaluateRequest:
 
 def evaluate(request: EvaluateRequest) -> int | None:
     """Evaluate what the request names, write it, and say what came out."""
-    from trueup.report import require_report
+    from trueup.evaluation import require_report
 
     if request.output == STANDARD_STREAM:
         raise FileError("An evaluation is a folder of files and can't go to stdout. Name a folder with -o.")

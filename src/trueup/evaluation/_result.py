@@ -138,26 +138,32 @@ class Evaluation:
         )
         return whole
 
-    def to_html(self, *, title: str | None = None) -> str:
-        """Return the report: one page that opens from disk, without any network.
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "Evaluation") -> str | None:
+        """Give the report: one page that opens from disk, without any network.
 
         Parameters
         ----------
-        title : str, optional
-            What the page is about.
+        path : path-like, optional
+            The file to write, whole or not at all; without it the page is returned.
+        title : str, default="Evaluation"
+            What the page is about, such as the name of the model.
 
         Returns
         -------
-        str
-            HTML.
+        str or None
+            The page as HTML; None if it was written.
         """
-        from trueup.evaluation._page import page_of
-        from trueup.report import render_page
+        from trueup.evaluation._page import evaluation_page
+        from trueup.report import render_page, write_page
 
-        return render_page(page_of(self, title))
+        page = evaluation_page(self, title=title)
+        if path is None:
+            return render_page(page)
+        write_page(page, path)
+        return None
 
     def save(
-        self, folder: str | os.PathLike[str], *, title: str | None = None, about: Mapping[str, Any] | None = None
+        self, folder: str | os.PathLike[str], *, title: str = "Evaluation", about: Mapping[str, Any] | None = None
     ) -> dict[str, str]:
         """Write ``model.trueup``, ``report.html``, ``evaluation.json`` and ``scored.parquet``: all of them, or none.
 
@@ -166,7 +172,7 @@ class Evaluation:
         folder : path-like
             The folder to make. One that an evaluation was saved to before is replaced; one with other files is
             refused.
-        title : str, optional
+        title : str, default="Evaluation"
             What the report is about.
         about : mapping, optional
             More to keep in ``evaluation.json``, such as where the rows came from.
@@ -191,11 +197,12 @@ class Evaluation:
 
         return save(self, folder, title=title, about=about)
 
-    def _repr_html_(self) -> str:
-        from trueup.evaluation._page import page_of
-        from trueup.report import render_summary
+    def _repr_html_(self) -> str | None:
+        """The result in a notebook; None, which shows the text instead, where jinja2 is missing."""
+        from trueup.evaluation._page import evaluation_page
+        from trueup.report import can_render, render_summary
 
-        return render_summary(page_of(self, None))
+        return render_summary(evaluation_page(self, in_full=False)) if can_render() else None
 
     def __repr__(self) -> str:
         return f"Evaluation({self.verdict}: {self.split})"

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from trueup.errors import ParameterError
 from trueup.evaluation._plain import plain
 from trueup.model import atomic_folder
 
 if TYPE_CHECKING:
     from trueup.evaluation._result import Evaluation
 
-__all__ = ["FILES", "save"]
+__all__ = ["FILES", "require_report", "save"]
 
 FILES = ("model.trueup", "report.html", "evaluation.json", "scored.parquet")
+_NEEDED = ("altair", "vl_convert", "jinja2")
+
+
+def require_report() -> None:
+    """Raise an error that names the pip command if reports can't be made: before the work, and not after it."""
+    if any(importlib.util.find_spec(module) is None for module in _NEEDED):
+        raise ParameterError('The report needs altair, vl-convert-python and jinja2: pip install "trueup[report]".')
 
 
 def save(
     evaluation: Evaluation,
     folder: str | os.PathLike[str],
     *,
-    title: str | None,
+    title: str,
     about: Mapping[str, Any] | None,
 ) -> dict[str, str]:
     """Write the files to a temporary folder, which then becomes the folder."""
     import pyarrow.parquet as pq
 
-    page = evaluation.to_html(title=title)
+    require_report()
+    page = str(evaluation.to_html(title=title))
     facts = evaluation.to_dict() | ({} if about is None else {"about": plain(dict(about))})
     with atomic_folder(folder, FILES) as temporary:
         evaluation.serving.save(temporary / "model.trueup")
