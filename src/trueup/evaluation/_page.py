@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trueup.comparison import comparison_page
+from trueup.comparison._page import comparison_page
 from trueup.evaluation._model import feature_shares
 from trueup.evaluation._sides import Side
 from trueup.report import Check, Fact, Finding, Form, Headline, Page, Round, Rounds, in_form

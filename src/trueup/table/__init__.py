@@ -6,7 +6,7 @@ from trueup.table._columns import Column, kind_of, plain
 from trueup.table._masks import read_mask, read_mask_table
 from trueup.table._part import part_of, to_arrow
 from trueup.table._table import CalibrationTable, listed, read_table
-from trueup.table._vectors import Labels, read_labels, read_scores, read_weights
+from trueup.table._vectors import Labels, read_clusters, read_labels, read_scores, read_weights
 
 __all__ = [
     "EXACT_IN_FLOATS",
@@ -20,6 +20,7 @@ __all__ = [
     "listed",
     "part_of",
     "plain",
+    "read_clusters",
     "read_labels",
     "read_mask",
     "read_mask_table",
