@@ -152,7 +152,7 @@ def _column(table: CalibrationTable, value: Any) -> Any:
     return table.column(value) if isinstance(value, str) else value
 
 
-def _as_column(table: CalibrationTable, value: Any) -> Column | None:
+def _as_column(table: CalibrationTable, role: str, value: Any) -> Column | None:
     if value is None or isinstance(value, Column):
         return value
     column = read_table({role: value}).column(role)
