@@ -12,6 +12,7 @@ from trueup.calibrator import MCGrad
 from trueup.comparison import Comparison, compare
 from trueup.diagnosis import Diagnosis, diagnose
 from trueup.errors import DiagnosisError, ParameterError
+from trueup.evaluation._expected import read_by_split
 from trueup.evaluation._fit import estimator_for, fit_again, fit_on
 from trueup.evaluation._input import EvaluationInput, Floats, read_input
 from trueup.evaluation._result import Evaluation, HeldOut, Seconds
@@ -151,7 +152,7 @@ def evaluate(
     )
     ended = clock.perf_counter()
     serving = fit_again(given, chosen, model, split.together, random_state) if refit else None
-    verdict, reasons = judge(compared, diagnosis, model.n_rounds_)
+    verdict, reasons = judge(compared, diagnosis, split.facts.kind, model.n_rounds_)
     return Evaluation(
         verdict=verdict,
         reasons=reasons,
@@ -187,7 +188,7 @@ def _diagnosed(
         (given.features_of(rows), given.label_values(rows), given.scores[rows], given.weights_of(rows))
         for rows in (split.train, split.test)
     )
-    return diagnose(
+    found = diagnose(
         train[0],
         train[1],
         train[2],
@@ -198,6 +199,7 @@ def _diagnosed(
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    return read_by_split(found, split.facts.kind)
 
 
 def _to_calibrate(given: EvaluationInput, split: SplitRows) -> tuple[Any, Floats | None]:
