@@ -37,9 +37,7 @@ def evaluate_command(
     output: Annotated[
         str, typer.Option("--output", "-o", help="The folder for the report, the model and the held-out rows.")
     ],
-    label: Annotated[
-        str | None, typer.Option("--label", help="The column of labels: two classes of any type.")
-    ] = None,
+    label: Annotated[str | None, typer.Option("--label", help="The column of labels: two classes of any type.")] = None,
     score: Annotated[str | None, typer.Option("--score", help="The column of the model's probabilities.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
     input_format: InputFormat = None,
@@ -75,7 +73,9 @@ def evaluate_command(
     features: Annotated[
         list[str] | None,
         typer.Option(
-            "--features", help="Columns that segments are made of, as a,b; all others by default.", rich_help_panel=_MODEL
+            "--features",
+            help="Columns that segments are made of, as a,b; all others by default.",
+            rich_help_panel=_MODEL,
         ),
     ] = None,
     drop: Annotated[

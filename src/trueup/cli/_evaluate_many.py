@@ -64,9 +64,7 @@ def evaluate_many(request: EvaluateRequest, models: list[ModelSpec]) -> int | No
         return failing(request, {outcome.name: outcome.verdict for outcome in outcomes})
 
 
-def _outcome(
-    request: EvaluateRequest, spec: ModelSpec, out: Path, what: str
-) -> tuple[Outcome | None, str, bool]:
+def _outcome(request: EvaluateRequest, spec: ModelSpec, out: Path, what: str) -> tuple[Outcome | None, str, bool]:
     """What became of a model; or why nothing did, and whether that is because --strict was given."""
     from trueup.errors import DiagnosisError
     from trueup.evaluation import Outcome

@@ -13,7 +13,7 @@ from trueup.cli._printing import facts, percent, screen, shown
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trueup.evaluation import Evaluation, Side
+    from trueup.evaluation import Evaluation, Side, SplitFacts
 
 __all__ = ["VERDICT_STYLES", "draw_evaluation", "print_evaluation", "verdict_in_words"]
 
@@ -78,7 +78,10 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = [
         ("Trained on", _side(split.train)),
         ("Tested on", f"{_side(split.test)} ({percent(split.share, 0)} of the rows)"),
-        ("Split", {"time": f"in time, by {split.by!r}", "group": f"by {split.by!r}", "random": "at random"}[split.kind]),
+        (
+            "Split",
+            {"time": f"in time, by {split.by!r}", "group": f"by {split.by!r}", "random": "at random"}[split.kind],
+        ),
         ("Fitted", f"{rounds} in {evaluation.seconds.fit:.1f} s"),
         ("Diagnosis", diagnosis),
     ]
@@ -88,6 +91,11 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
         why = why or "the rows to come are of others"
         rows.insert(3, ("No feature", f"{names}: {why}"))
     return rows
+
+
+def _split_in_words(split: SplitFacts) -> str:
+    by = shown(split.by)
+    return {"time": f"in time, by {by!r}", "group": f"whole groups, by {by!r}", "random": "at random"}[split.kind]
 
 
 def _side(side: Side) -> str:
@@ -146,10 +154,9 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     for outcome, word, style in (("harmed", "harmed", "red"), ("gains", "gains", "green")):
         for row in [row for row in rows if row["outcome"] == outcome][:_MOST_SEGMENTS]:
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
-            numbers = (
-                f"{row['rows']:,} rows: observed {percent(row['observed_rate'])}, promised {percent(row['mean_base'])} → "
-                f"{percent(row['mean_candidate'])} (p {p_value})"
-            )
+            promised = f"{percent(row['mean_base'])} → {percent(row['mean_candidate'])}"
+            observed = percent(row["observed_rate"])
+            numbers = f"{row['rows']:,} rows: observed {observed}, promised {promised} (p {p_value})"
             console.print(f"  {word}: {shown(row['segment'])}", style=style)
             console.print(f"    {numbers}")
 

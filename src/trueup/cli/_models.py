@@ -58,12 +58,11 @@ def models_in_folder(folder: str, defaults: ModelSpec) -> list[ModelSpec]:
     if not files:
         raise FileError(f"The folder {folder!r} has no tables: no file with a known ending. Name another folder.")
     stems = Counter(_stem(file) for file in files)
-    return [
-        replace(defaults, table=os.path.join(folder, file), name=_stem(file) if stems[_stem(file)] == 1 else file).check(
-            repr(file)
-        )
-        for file in files
-    ]
+    models = []
+    for file in files:
+        name = _stem(file) if stems[_stem(file)] == 1 else file
+        models.append(replace(defaults, table=os.path.join(folder, file), name=name).check(repr(file)))
+    return models
 
 
 def models_in_manifest(path: str, defaults: ModelSpec) -> list[ModelSpec]:
@@ -129,15 +128,7 @@ def _with(spec: ModelSpec, entry: Any, where: str) -> ModelSpec:
             raise ParameterError(f"{where}: there is nothing called {key!r}. Known are {', '.join(known)}.")
         if value is None:
             continue
-        if key in _LISTS:
-            value = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
-            if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
-                raise ParameterError(f"{where}: {key} must be a list of columns, got {value!r}.")
-        elif key == "test_size":
-            value = _share(value, where)
-        elif not isinstance(value, str):
-            raise ParameterError(f"{where}: {key} must be text, got {value!r}.")
-        values[key] = value
+        values[key] = _value(key, value, where)
     if values.get("features"):
         spec = replace(spec, drop=())  # what is said nearer by is meant
     elif values.get("drop"):
@@ -147,6 +138,19 @@ def _with(spec: ModelSpec, entry: Any, where: str) -> ModelSpec:
     elif values.get("group"):
         spec = replace(spec, time=None)
     return replace(spec, **values)
+
+
+def _value(key: str, value: Any, where: str) -> Any:
+    if key == "test_size":
+        return _share(value, where)
+    if key in _LISTS:
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ParameterError(f"{where}: {key} must be a list of columns, got {value!r}.")
+        return tuple(names)
+    if not isinstance(value, str):
+        raise ParameterError(f"{where}: {key} must be text, got {value!r}.")
+    return value
 
 
 def _share(value: Any, where: str) -> float:

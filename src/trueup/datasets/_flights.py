@@ -204,9 +204,8 @@ def _places_and_hours(table: pa.Table, hours_later: int) -> NDArray[np.int64]:
 
 
 def _as_floats(column: pa.ChunkedArray) -> FloatArray:
-    """Numbers as they are, categories as codes; of more than 255 of them, the most frequent."""
+    """Numbers as they are, categories as codes."""
     if not pa.types.is_string(column.type):
         return arrow_to_numpy(column).astype(np.float64)
     encoded = pc.dictionary_encode(column.combine_chunks())
-    codes = arrow_to_numpy(encoded.indices).astype(np.float64)
-    return codes
+    return arrow_to_numpy(encoded.indices).astype(np.float64)

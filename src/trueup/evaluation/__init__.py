@@ -5,6 +5,7 @@ from trueup.evaluation._result import Evaluation, Seconds
 from trueup.evaluation._save import FILES, require_report
 from trueup.evaluation._sides import Side, SplitFacts
 from trueup.evaluation._summary import PERCENTILES, Outcome, Summary, summarize
+from trueup.evaluation._summary_page import summary_csv
 
 __all__ = [
     "FILES",
@@ -18,4 +19,5 @@ __all__ = [
     "evaluate",
     "require_report",
     "summarize",
+    "summary_csv",
 ]

@@ -167,7 +167,7 @@ def evaluate(
 
 
 def _named(categorical: Any, given: EvaluationInput) -> Any:
-    """The names of categorical columns, for positions mean the columns that were given, not those that are passed on."""
+    """The names of categorical columns: positions are those in the table that was given."""
     if isinstance(categorical, str):
         return categorical
     places: list[Any] = list(categorical)

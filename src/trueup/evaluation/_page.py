@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluation_page", "sentence_of"]
 
-_VERDICTS = {"ship": ("Ship", "good"), "keep": ("Keep the scores as they are", "bad"), "inconclusive": ("Inconclusive", "unsure")}
+_VERDICTS = {
+    "ship": ("Ship", "good"),
+    "keep": ("Keep the scores as they are", "bad"),
+    "inconclusive": ("Inconclusive", "unsure"),
+}
 
 
 def evaluation_page(evaluation: Evaluation, *, title: str = "Evaluation", in_full: bool = True) -> Page:
@@ -53,7 +57,9 @@ def split_facts(evaluation: Evaluation) -> tuple[Fact, ...]:
     """How rows were split, and what the two sides are like."""
     split = evaluation.split
     saved = evaluation.serving
-    which = "the one that was tested" if evaluation.refitted is None else "fitted again on all rows, and not tested itself"
+    which = (
+        "the one that was tested" if evaluation.refitted is None else "fitted again on all rows, and not tested itself"
+    )
     facts = [
         Fact("Trained on", f"{split.train.rows:,} rows", _side_in_words(split.train)),
         Fact("Tested on", f"{split.test.rows:,} rows", _side_in_words(split.test)),
@@ -66,9 +72,7 @@ def split_facts(evaluation: Evaluation) -> tuple[Fact, ...]:
 
 
 def _side_in_words(side: Side) -> str:
-    rates = (
-        f"promised {in_form(side.mean_score, Form.PERCENT)}, observed {in_form(side.positive_rate, Form.PERCENT)}"
-    )
+    rates = f"promised {in_form(side.mean_score, Form.PERCENT)}, observed {in_form(side.positive_rate, Form.PERCENT)}"
     if side.first is not None:
         span = side.first if side.first == side.last else f"{side.first} to {side.last}"
         return f"{span}; {rates}"

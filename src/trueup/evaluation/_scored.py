@@ -35,10 +35,12 @@ def scored_rows(held: HeldOut) -> Any:
             more[role] = column.of_rows(test).objects()
     more["calibrated"] = held.calibrated
     for name, values in more.items():
-        while name in table.column_names:
-            name += "_"
-        table = table.append_column(name, _array(values))
+        table = table.append_column(_new_name(name, table.column_names), _array(values))
     return table
+
+
+def _new_name(name: str, taken: list[str]) -> str:
+    return _new_name(f"{name}_", taken) if name in taken else name
 
 
 def _array(values: Any) -> Any:

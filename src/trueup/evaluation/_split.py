@@ -12,7 +12,16 @@ from trueup.errors import DataError, ParameterError
 from trueup.evaluation._times import Times, time_in_words
 from trueup.table import Column
 
-__all__ = ["Codes", "Split", "SplitKind", "check_share", "group_codes", "split_at_random", "split_by_group", "split_in_time"]
+__all__ = [
+    "Codes",
+    "Split",
+    "SplitKind",
+    "check_share",
+    "group_codes",
+    "split_at_random",
+    "split_by_group",
+    "split_in_time",
+]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Codes: TypeAlias = npt.NDArray[np.int64]
