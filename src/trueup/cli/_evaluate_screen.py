@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from trueup.evaluation import Evaluation, Side, SplitFacts
 
-__all__ = ["VERDICT_STYLES", "draw_evaluation", "print_evaluation", "verdict_in_words"]
+__all__ = ["VERDICT_STYLES", "draw_numbers", "draw_verdict", "print_evaluation", "verdict_in_words"]
 
 VERDICT_STYLES = {"ship": "bold green", "keep": "bold red", "inconclusive": "bold yellow"}
 _VERDICTS = {
@@ -41,11 +41,13 @@ def print_evaluation(evaluation: Evaluation, spec: ModelSpec, files: dict[str, s
     console = screen()
     table = "stdin" if spec.table == STANDARD_STREAM else shown(spec.table)
     console.print(f"{table}: {shown(spec.score)!r} against {shown(spec.label)!r}", style="bold", soft_wrap=True)
-    draw_evaluation(console, evaluation, files)
+    draw_numbers(console, evaluation)
+    console.print()
+    draw_verdict(console, evaluation, files)
 
 
-def draw_evaluation(console: Console, evaluation: Evaluation, files: dict[str, str]) -> None:
-    """Show all but the heading."""
+def draw_numbers(console: Console, evaluation: Evaluation) -> None:
+    """Show what the verdict rests on: the split, the diagnosis, the metrics, the segments."""
     console.print(facts(_facts(evaluation)))
     for finding in evaluation.diagnosis.warnings:
         console.print(f"  {finding.severity}: {shown(finding.text)}", style="yellow")
@@ -54,13 +56,17 @@ def draw_evaluation(console: Console, evaluation: Evaluation, files: dict[str, s
     console.print(_metric_table(evaluation))
     console.print(_how_sure(evaluation), style="dim")
     _draw_segments(console, evaluation)
-    console.print()
+
+
+def draw_verdict(console: Console, evaluation: Evaluation, files: dict[str, str]) -> None:
+    """Show the verdict, its reasons, and where the files are."""
     console.print(verdict_in_words(evaluation), style=VERDICT_STYLES[evaluation.verdict])
     for reason in evaluation.reasons:
         mark, style = ("+", None) if reason.holds else ("-", "yellow")
         console.print(facts([(mark, shown(reason.text))]), style=style)
-    console.print(f"The report: {shown(files['report.html'])}", soft_wrap=True)
     console.print(f"The model:  {shown(files['model.trueup'])}, {_saved(evaluation)}", soft_wrap=True)
+    if "report.html" in files:
+        console.print(f"The report: {shown(files['report.html'])}", soft_wrap=True)
 
 
 def verdict_in_words(evaluation: Evaluation) -> str:

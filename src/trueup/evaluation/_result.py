@@ -163,7 +163,12 @@ class Evaluation:
         return None
 
     def save(
-        self, folder: str | os.PathLike[str], *, title: str = "Evaluation", about: Mapping[str, Any] | None = None
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        title: str = "Evaluation",
+        about: Mapping[str, Any] | None = None,
+        report: bool = True,
     ) -> dict[str, str]:
         """Write ``model.trueup``, ``report.html``, ``evaluation.json`` and ``scored.parquet``: all of them, or none.
 
@@ -176,6 +181,8 @@ class Evaluation:
             What the report is about.
         about : mapping, optional
             More to keep in ``evaluation.json``, such as where the rows came from.
+        report : bool, default=True
+            Whether to make ``report.html``, which needs the extra ``trueup[report]``.
 
         Returns
         -------
@@ -195,7 +202,7 @@ class Evaluation:
         """
         from trueup.evaluation._save import save
 
-        return save(self, folder, title=title, about=about)
+        return save(self, folder, title=title, about=about, report=report)
 
     def _repr_html_(self) -> str | None:
         """The result in a notebook; None, which shows the text instead, where jinja2 is missing."""

@@ -33,16 +33,20 @@ def save(
     *,
     title: str,
     about: Mapping[str, Any] | None,
+    report: bool,
 ) -> dict[str, str]:
     """Write the files to a temporary folder, which then becomes the folder."""
     import pyarrow.parquet as pq
 
-    require_report()
-    page = str(evaluation.to_html(title=title))
+    if report:
+        require_report()
+    page = str(evaluation.to_html(title=title)) if report else None
     facts = evaluation.to_dict() | ({} if about is None else {"about": plain(dict(about))})
     with atomic_folder(folder, FILES) as temporary:
         evaluation.serving.save(temporary / "model.trueup")
-        (temporary / "report.html").write_text(page, encoding="utf-8")
+        if page is not None:
+            (temporary / "report.html").write_text(page, encoding="utf-8")
         (temporary / "evaluation.json").write_text(json.dumps(facts, indent=1, allow_nan=False), encoding="utf-8")
         pq.write_table(evaluation.held_out, temporary / "scored.parquet")
-    return {name: os.path.join(folder, name) for name in FILES}
+        written = sorted(file.name for file in temporary.iterdir())
+    return {name: os.path.join(folder, name) for name in written}

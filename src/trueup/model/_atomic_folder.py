@@ -76,8 +76,8 @@ def atomic_folder(path: str | os.PathLike[str], names: Collection[str]) -> Itera
     try:
         temporary.mkdir()
         yield temporary
-        for file in temporary.iterdir():
-            sync_file(file)
+        for file in temporary.rglob("*"):
+            (sync_folder if file.is_dir() else sync_file)(file)
         sync_folder(temporary)
         if target.exists():
             os.rename(target, old)
