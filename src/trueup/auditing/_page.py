@@ -60,7 +60,9 @@ def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = Tru
 
 
 def _headline(result: AuditResult) -> Headline:
-    rates = f"promise {in_form(result.mean_score, Form.PERCENT)}, and {in_form(result.prevalence, Form.PERCENT)} happened"
+    rates = (
+        f"promise {in_form(result.mean_score, Form.PERCENT)}, and {in_form(result.prevalence, Form.PERCENT)} happened"
+    )
     overall = f"All rows together, the scores {rates}."
     if result.n_segments == 0:
         return Headline("Nothing could be tested", "unsure", f"There are too few rows, or scores of 0 and 1. {overall}")

@@ -6,7 +6,7 @@ written beside it, in its own package.
 """
 
 from trueup.report._forms import in_form, p_value_in_form
-from trueup.report._render import can_render, render_page, render_summary, write_page
+from trueup.report._render import can_render, render_page, render_summary, require_packages, write_page
 from trueup.report._values import (
     Check,
     Choice,
@@ -50,5 +50,6 @@ __all__ = [
     "p_value_in_form",
     "render_page",
     "render_summary",
+    "require_packages",
     "write_page",
 ]

@@ -22,6 +22,8 @@ _COLOURS = ("var(--first)", "var(--second)")
 _DASHES = ([5, 3], [1, 0])
 _SHAPES = ("circle", "diamond")
 _HEIGHT = 240
+# The page's own, by name: Vega measures texts with it to place them.
+_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif'
 
 
 def chart_specifications() -> dict[str, Any]:
@@ -150,7 +152,7 @@ def _specification(alt: Any, chart: alt.LayerChart, about: str) -> dict[str, Any
     """The chart as it fits into a page: as wide as its place, transparent, in the page's own type and colours."""
     styled = (
         chart.properties(width="container", height=_HEIGHT, description=about, background="transparent")
-        .configure(autosize=alt.AutoSizeParams(type="fit", contains="padding"), font="inherit")
+        .configure(autosize=alt.AutoSizeParams(type="fit", contains="padding"), font=_FONT)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor="var(--muted)",

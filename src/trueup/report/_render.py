@@ -17,7 +17,7 @@ from trueup.report._island import island_of, safe_json
 from trueup.report._layout import interval_mark, outcome_words
 from trueup.report._values import Form, Page
 
-__all__ = ["can_render", "render_page", "render_summary", "write_page"]
+__all__ = ["can_render", "render_page", "render_summary", "require_packages", "write_page"]
 
 # The scripts of the page, in the order in which they are joined: each file is one subject.
 _SCRIPTS = ("forms.js", "theme.js", "charts.js", "segments.js", "start.js")
@@ -91,6 +91,12 @@ def render_summary(page: Page) -> str:
     False
     """
     return _encodable(_environment().get_template("summary.html.j2").render(page=page))
+
+
+def require_packages() -> None:
+    """Raise an error that names the extra, if a package that pages are made with is missing."""
+    if any(importlib.util.find_spec(name) is None for name in ("altair", "jinja2", "vl_convert")):
+        raise ParameterError(MISSING_EXTRA)
 
 
 def can_render() -> bool:
