@@ -60,10 +60,8 @@ def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = Tru
 
 
 def _headline(result: AuditResult) -> Headline:
-    rates = (
-        f"promise {in_form(result.mean_score, Form.PERCENT)}, and {in_form(result.prevalence, Form.PERCENT)} happened"
-    )
-    overall = f"All rows together, the scores {rates}."
+    promised, happened = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
+    overall = f"All rows together, the scores promise {promised}, and {happened} happened."
     if result.n_segments == 0:
         return Headline("Nothing could be tested", "unsure", f"There are too few rows, or scores of 0 and 1. {overall}")
     n = result.n_significant
@@ -208,8 +206,8 @@ def _told(columns: dict[str, Any], i: int) -> str:
         "both": "too high for some of them and too low for others",
     }[columns["direction"][i]]
     return (
-        f"({percents['share']} of the rows): promised {percents['mean_score']}, and {percents['observed_rate']} happened "
-        f"({percents['observed_low']} to {percents['observed_high']}). The scores are {wrong}."
+        f"({percents['share']} of the rows): promised {percents['mean_score']}, and {percents['observed_rate']} "
+        f"happened ({percents['observed_low']} to {percents['observed_high']}). The scores are {wrong}."
     )
 
 

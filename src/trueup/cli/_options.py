@@ -21,9 +21,7 @@ INPUT_FILES = ".parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Html: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--html", help="Write a report to this file: one HTML page that opens in any browser.", metavar="FILE"
-    ),
+    typer.Option("--html", help="Write a report here: one HTML page that opens in any browser.", metavar="FILE"),
 ]
 Jobs: TypeAlias = Annotated[
     int | None,
