@@ -11,8 +11,8 @@ import trueup
 
 
 def test_the_public_names_are_these() -> None:
-    classes = "AuditResult BaselineCalibrator Calibrator MCGrad MulticalibratedClassifier"
-    others = "__version__ audit baselines curves datasets errors load metrics segments"
+    classes = "AuditResult BaselineCalibrator Calibrator Comparison MCGrad MulticalibratedClassifier"
+    others = "__version__ audit baselines compare curves datasets errors load metrics segments"
     assert trueup.__all__ == [*classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
 

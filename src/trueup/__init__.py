@@ -11,17 +11,20 @@ if TYPE_CHECKING:
     from trueup import baselines, curves, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.comparison import Comparison, compare
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
     "AuditResult",
     "BaselineCalibrator",
     "Calibrator",
+    "Comparison",
     "MCGrad",
     "MulticalibratedClassifier",
     "__version__",
     "audit",
     "baselines",
+    "compare",
     "curves",
     "datasets",
     "errors",
@@ -34,9 +37,11 @@ _HOME = {
     "AuditResult": "trueup.auditing",
     "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
+    "Comparison": "trueup.comparison",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
     "audit": "trueup.auditing",
+    "compare": "trueup.comparison",
     "load": "trueup.inference",
 }
 _SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "segments")

@@ -5,7 +5,7 @@ from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
 from trueup.table._masks import read_mask, read_mask_table
 from trueup.table._table import CalibrationTable, listed, read_table
-from trueup.table._vectors import Labels, read_labels, read_scores, read_weights
+from trueup.table._vectors import Labels, read_clusters, read_labels, read_scores, read_weights
 
 __all__ = [
     "EXACT_IN_FLOATS",
@@ -18,6 +18,7 @@ __all__ = [
     "library_of",
     "listed",
     "plain",
+    "read_clusters",
     "read_labels",
     "read_mask",
     "read_mask_table",
