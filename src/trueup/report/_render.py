@@ -12,7 +12,7 @@ from trueup.errors import ParameterError
 from trueup.model import atomic_path
 from trueup.report._bundle import content_hash, vega_bundle
 from trueup.report._charts import MISSING_EXTRA
-from trueup.report._forms import in_form, interval_in_form, p_value_in_form
+from trueup.report._forms import digits_of, in_form, interval_in_form, p_value_in_form
 from trueup.report._island import island_of, safe_json
 from trueup.report._layout import interval_mark, outcome_words
 from trueup.report._values import Form, Page
@@ -118,6 +118,7 @@ def _environment() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.globals |= {
+        "digits_of": digits_of,
         "in_form": in_form,
         "interval_in_form": interval_in_form,
         "interval_mark": interval_mark,
