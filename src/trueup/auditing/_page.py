@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.auditing._listing import Listing
 from trueup.auditing._words import detectable_in_words, in_plural
 from trueup.curves import cumulative_curve, reliability_curve
 from trueup.report import (
+    MOST_CURVES,
+    MOST_SEGMENTS,
+    POINTS_OF_A_CURVE,
     Choice,
     Column,
     Estimate,
@@ -25,17 +30,16 @@ from trueup.report import (
     Series,
     Story,
     in_form,
+    made_with,
+    percent_digits,
 )
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
 
-__all__ = ["MOST_CURVES", "MOST_SEGMENTS", "audit_page", "directions_of", "percent_digits"]
+__all__ = ["audit_page", "segments_before_and_after"]
 
-MOST_SEGMENTS = 40_000  # that a page lists: with these it stays well below 5 MB
-MOST_CURVES = 200
-MOST_TOLD = 5
-_POINTS_OF_A_CURVE = 80
+_MOST_TOLD = 5
 
 DIRECTIONS = {
     "over-estimates": Option("too high", "up"),
@@ -47,21 +51,21 @@ DIRECTIONS = {
 def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = True) -> Page:
     """What an audit's page says; in brief, it has no curves and the first segments only."""
     has_segments = result.n_segments > 1
-    listed = MOST_SEGMENTS if in_full else MOST_TOLD
+    listed = MOST_SEGMENTS if in_full else _MOST_TOLD
     return Page(
         title=title,
         headline=_headline(result),
         facts=_facts(result),
         numbers=_numbers(result),
         overall=(_all_rows(result._listing),) if in_full and result.n_segments else (),
-        segments=(audited_segments(result, listed, MOST_CURVES if in_full else 0),) if has_segments else (),
-        made=_made(result),
+        segments=(_segments(result, listed, MOST_CURVES if in_full else 0),) if has_segments else (),
+        made=made_with(),
     )
 
 
 def _headline(result: AuditResult) -> Headline:
-    rates = f"promise {in_form(result.mean_score, Form.PERCENT)}, and {in_form(result.prevalence, Form.PERCENT)} happened"
-    overall = f"All rows together, the scores {rates}."
+    promised, happened = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
+    overall = f"All rows together, the scores promise {promised}, and {happened} happened."
     if result.n_segments == 0:
         return Headline("Nothing could be tested", "unsure", f"There are too few rows, or scores of 0 and 1. {overall}")
     n = result.n_significant
@@ -129,7 +133,7 @@ def _numbers(result: AuditResult) -> Numbers:
     return Numbers(("Value",), tuple(row for row in rows if math.isfinite(row.values[0].value)))
 
 
-def audited_segments(result: AuditResult, n_listed: int, n_curves: int) -> Segments:
+def _segments(result: AuditResult, n_listed: int, n_curves: int) -> Segments:
     """The segments as a table of the page, with curves of those that are worth a click."""
     listing = result._listing
     columns = listing.columns(n_listed)
@@ -140,13 +144,65 @@ def audited_segments(result: AuditResult, n_listed: int, n_curves: int) -> Segme
         "p counts in that all segments were searched; * marks what is more than noise.",
         words=tuple(columns["segment"]),
         columns=_columns(columns, result),
-        choice=directions_of(columns["direction"]),
+        choice=_directions(columns["direction"]),
         significant=columns["significant"],
         repeats=_repeats(listing, order.tolist()),
         stories=_stories(columns),
-        curves=_curves(listing, order, n_curves),
+        curves={
+            place: (_series("scores", listing, listing.audited.inside(int(order[place]))),)
+            for place in _worth_a_click(listing, order, n_curves)
+        },
         n_all=len(listing.sums),
     )
+
+
+def segments_before_and_after(
+    before: AuditResult, after: AuditResult, *, names: tuple[str, str] = ("before", "after")
+) -> Segments:
+    """Where scores were wrong, and what became of that: two audits of the same rows and segments as one table."""
+    table = _segments(before, MOST_SEGMENTS, 0)
+    listing, later = before._listing, after._listing
+    order = listing.order[:MOST_SEGMENTS]
+    places = _same_segments(listing, later, order)
+    known = places >= 0
+    sums = later.sums.of(places[known])
+    score, sigmas = np.full(len(order), np.nan), np.full(len(order), np.nan)
+    score[known], sigmas[known] = sums.score / sums.weight, sums.sigmas
+    columns = {column.title: column for column in table.columns}
+    promised, error = columns["Promised"], columns["ECCE"]
+    return replace(
+        table,
+        title=f"Where the scores were wrong, {names[0]} and {names[1]}",
+        reads=f"The segments as they stood {names[0]}, and what became of them. Open one to see both curves. p and * "
+        f"are those of {names[0]}; an ECCE of 1 to 2.5 σ is what noise gives.",
+        columns=(
+            columns["Rows"],
+            replace(promised, title=f"Promised, {names[0]}"),
+            replace(promised, title=f"Promised, {names[1]}", values=score),
+            columns["Observed"],
+            replace(error, title=f"ECCE, {names[0]}"),
+            replace(error, title=f"ECCE, {names[1]}", values=sigmas),
+            columns["p"],
+        ),
+        curves={
+            place: (
+                _series(names[0], listing, listing.audited.inside(int(order[place]))),
+                _series(names[1], later, later.audited.inside(int(places[place]))),
+            )
+            for place in _worth_a_click(listing, order, MOST_CURVES)
+            if known[place]
+        },
+    )
+
+
+def _same_segments(listing: Listing, later: Listing, order: Any) -> npt.NDArray[np.int64]:
+    """Where the segments of one audit are among the sums of another; -1 if they were not tested there."""
+    found = {
+        key: i for i, key in enumerate(zip(later.sums.combination.tolist(), later.sums.cell.tolist(), strict=True))
+    }
+    sums = listing.sums.of(order)
+    keys = zip(sums.combination.tolist(), sums.cell.tolist(), strict=True)
+    return np.array([found.get(key, -1) for key in keys], dtype=np.int64)
 
 
 def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]:
@@ -170,16 +226,11 @@ def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]
     )
 
 
-def directions_of(directions: list[str]) -> Choice:
+def _directions(directions: list[str]) -> Choice:
     """Which way the scores are wrong, as readers filter by it."""
     names = list(DIRECTIONS)
     codes = np.array([names.index(one) for one in directions], dtype=np.int64)
     return Choice("Score is", tuple(DIRECTIONS.values()), codes, "too high: more was promised than happened")
-
-
-def percent_digits(prevalence: float) -> int:
-    """Digits of a percentage that show differences between segments of this rate."""
-    return 1 if prevalence >= 0.01 else 2 if prevalence >= 0.001 else 3
 
 
 def _repeats(listing: Listing, order: list[int]) -> Any:
@@ -191,7 +242,7 @@ def _repeats(listing: Listing, order: list[int]) -> Any:
 
 
 def _stories(columns: dict[str, Any]) -> tuple[Story, ...]:
-    told = np.flatnonzero(columns["is_story"] & columns["significant"])[:MOST_TOLD]
+    told = np.flatnonzero(columns["is_story"] & columns["significant"])[:_MOST_TOLD]
     return tuple(Story(int(place), _told(columns, int(place))) for place in told)
 
 
@@ -206,41 +257,28 @@ def _told(columns: dict[str, Any], i: int) -> str:
         "both": "too high for some of them and too low for others",
     }[columns["direction"][i]]
     return (
-        f"({percents['share']} of the rows): promised {percents['mean_score']}, and {percents['observed_rate']} happened "
-        f"({percents['observed_low']} to {percents['observed_high']}). The scores are {wrong}."
+        f"({percents['share']} of the rows): promised {percents['mean_score']}, and {percents['observed_rate']} "
+        f"happened ({percents['observed_low']} to {percents['observed_high']}). The scores are {wrong}."
     )
 
 
-def _curves(listing: Listing, order: Any, most: int) -> dict[int, tuple[Series, ...]]:
-    """Curves of the stories, and of the segments with the most evidence."""
-    if not most:
-        return {}
-    n_told = min(len(listing.stories.told), most, len(order))
+def _worth_a_click(listing: Listing, order: Any, most: int) -> list[int]:
+    """The stories, and the segments with the most evidence, by their place in the table."""
+    n_told = min(len(listing.stories.told), most, len(order)) if most else 0
     by_evidence = np.argsort(-listing.sums.evidence[order], kind="stable")
-    chosen = dict.fromkeys([*range(n_told), *by_evidence[:most].tolist()])
-    return {place: (_series(listing, int(order[place])),) for place in list(chosen)[:most]}
+    return list(dict.fromkeys([*range(n_told), *by_evidence[:most].tolist()]))[:most]
 
 
 def _all_rows(listing: Listing) -> Series:
+    return _series("scores", listing, slice(None))
+
+
+def _series(name: str, listing: Listing, inside: Any) -> Series:
     rows = listing.audited.rows
-    return _series_of(rows.labels, rows.scores, rows.weights)
-
-
-def _series(listing: Listing, segment: int) -> Series:
-    rows, inside = listing.audited.rows, listing.audited.inside(segment)
+    labels, scores = rows.labels[inside], rows.scores[inside]
     weights = None if rows.weights is None else rows.weights[inside]
-    return _series_of(rows.labels[inside], rows.scores[inside], weights)
-
-
-def _series_of(labels: Any, scores: Any, weights: Any) -> Series:
     return Series(
-        "scores",
+        name,
         reliability_curve(labels, scores, sample_weight=weights),
-        cumulative_curve(labels, scores, sample_weight=weights, max_points=_POINTS_OF_A_CURVE),
+        cumulative_curve(labels, scores, sample_weight=weights, max_points=POINTS_OF_A_CURVE),
     )
-
-
-def _made(result: AuditResult) -> str:
-    from importlib.metadata import version
-
-    return f"Made with trueup {version('trueup')}. Intervals hold with a chance of 95 %."

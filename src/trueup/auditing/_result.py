@@ -177,7 +177,10 @@ class AuditResult:
         from trueup.report import render_page, write_page
 
         page = audit_page(self, title=title)
-        return render_page(page) if path is None else write_page(page, path)
+        if path is None:
+            return render_page(page)
+        write_page(page, path)
+        return None
 
     def _repr_html_(self) -> str | None:
         """The result in brief, for notebooks; they fall back on text where jinja2 is not installed."""

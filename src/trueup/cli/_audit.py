@@ -22,6 +22,7 @@ from trueup.cli._files import (
     write_table,
 )
 from trueup.cli._findings import Findings, findings_of, verdict
+from trueup.cli._pages import check_page, write_html
 from trueup.cli._printing import print_json, reader_may_leave, working_on
 from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
 
@@ -59,6 +60,7 @@ class AuditRequest:
     max_values: int | None
     top: int
     output: str | None
+    html: str | None
     as_json: bool
     quiet: bool
     fail_above: float | None
@@ -69,6 +71,7 @@ class AuditRequest:
 def audit(request: AuditRequest) -> int | None:
     """Audit the scores of a table, say what came out, and whether that is within the limits."""
     output_format = _check_output(request)
+    check_page(request.html, request.table, request.output)
     source = TableSource.of(request.table, request.input_format)
     table = source.read()
     roles = assign_roles(
@@ -94,6 +97,7 @@ def audit(request: AuditRequest) -> int | None:
     seconds = time.perf_counter() - started
     if request.output is not None and request.output != STANDARD_STREAM:
         _write(result, request.output, output_format)
+    write_html(result, request.html, f"Audit of {source.name}: {request.score} against {request.label}", request.quiet)
     with after_writing():
         with reader_may_leave():
             if request.output == STANDARD_STREAM:
@@ -234,6 +238,7 @@ def _print(request: AuditRequest, findings: Findings, seconds: float) -> None:
             "label": request.label,
             "score": request.score,
             "seconds": seconds,
+            "html": request.html,
             "verdict": verdict(findings),
             "n_significant": findings.n_significant,
             "n_stories": findings.n_stories,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trueup.auditing import detectable_in_words, in_plural, verdict_in_words
-from trueup.report import p_value_in_form
-
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult
 
 __all__ = ["Finding", "Findings", "detectable_in_words", "findings_of", "in_plural", "p_value_in_words", "verdict"]
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -92,9 +90,25 @@ def findings_of(result: AuditResult, top: int, *, fold: bool = True) -> Findings
 
 def verdict(findings: Findings) -> str:
     """The audit in a sentence or two."""
+    from trueup.auditing import verdict_in_words
+
     return verdict_in_words(findings.result, folded=findings.folded)
+
+
+def detectable_in_words(result: AuditResult) -> str:
+    """The smallest error that is found; empty if none would be."""
+    from trueup.auditing import detectable_in_words
+
+    return detectable_in_words(result)
 
 
 def p_value_in_words(p_value: float | None, n_draws: int = 0) -> str:
     """A p-value; of the smallest that so many draws can show, that it is at most that."""
+    from trueup.report import p_value_in_form
+
     return p_value_in_form(p_value, 1 / (n_draws + 1) if n_draws else 0.0)
+
+
+def in_plural(n: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{n:,} {one if n == 1 else many}"

@@ -196,6 +196,7 @@ def compare(
         classes=given.classes,
         _metrics=tuple(metrics),
         _listing=listing,
+        _search=search,
         _audit=partial(_audited, (y, base, candidate, X, sample_weight), options, n_jobs),
         _library=library_of(X, y, base),
     )

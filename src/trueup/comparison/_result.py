@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ import numpy as np
 from trueup.comparison._listing import Listing
 from trueup.comparison._metrics import MetricDifference
 from trueup.comparison._reasons import Reason
+from trueup.comparison._segments import SegmentSearch
 from trueup.errors import ParameterError
 from trueup.table import build_table
 
@@ -87,6 +89,7 @@ class Comparison:
     classes: tuple[Any, ...]
     _metrics: Sequence[MetricDifference] = field(repr=False)
     _listing: Listing = field(repr=False)
+    _search: SegmentSearch = field(repr=False)
     _audit: Callable[[str], AuditResult] = field(repr=False)
     _library: Any = field(repr=False)
 
@@ -156,6 +159,44 @@ class Comparison:
         whole = {"schema_version": SCHEMA_VERSION, **facts, **counted, "metrics": metrics, "segments": rows}
         plain: dict[str, Any] = _plain(whole)
         return plain
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "Comparison") -> str | None:
+        """Give the result as a page that opens in any browser, without a network.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            The file to write, whole or not at all; without it the page is returned.
+        title : str, default="Comparison"
+            What the page is about, such as the names of the models.
+
+        Returns
+        -------
+        str or None
+            The page as HTML; None if it was written.
+
+        Examples
+        --------
+        >>> import trueup
+        >>> result = trueup.compare([0, 1] * 50, [0.5] * 100, [0.4, 0.6] * 50)
+        >>> result.to_html(title="A fair coin").startswith("<!doctype html>")
+        True
+        """
+        from trueup.comparison._page import comparison_page
+        from trueup.report import render_page, write_page
+
+        page = comparison_page(self, title=title)
+        if path is None:
+            return render_page(page)
+        write_page(page, path)
+        return None
+
+    def _repr_html_(self) -> str | None:
+        """The result in brief, for notebooks; they fall back on text where jinja2 is not installed."""
+        from trueup.comparison._page import comparison_page
+        from trueup.report import can_render, render_summary
+
+        return render_summary(comparison_page(self, in_full=False)) if can_render() else None
 
     def __repr__(self) -> str:
         primary = next(metric for metric in self._metrics if metric.role == "primary")

@@ -87,6 +87,13 @@ class SegmentSearch:
     codes: npt.NDArray[np.uint8]
     n_threads: int
 
+    def inside(self, combination: int, cell: int) -> npt.NDArray[np.bool_]:
+        """Which rows are in a segment."""
+        inside: npt.NDArray[np.bool_] = np.ones(self.loss.rows.n, dtype=bool)
+        for member, code in self.grid.parts_of(combination, cell):
+            inside &= self.codes[member] == code
+        return inside
+
     def cells(self, ids: npt.NDArray[np.uint32]) -> _native.Cells:
         """The cells, for the kernel, whose running sums count at the end of each id only."""
         sizes = np.array([len(partition.parts) for partition in self.grid.partitions], dtype=np.uint32)

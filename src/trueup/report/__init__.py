@@ -5,8 +5,9 @@ network, and `render_summary` a small piece of HTML for notebooks. What an audit
 written beside it, in its own package.
 """
 
-from trueup.report._forms import in_form, p_value_in_form
-from trueup.report._render import can_render, render_page, render_summary, write_page
+from trueup.report._forms import in_form, p_value_in_form, percent_digits
+from trueup.report._limits import MOST_CURVES, MOST_SEGMENTS, POINTS_OF_A_CURVE, made_with
+from trueup.report._render import can_render, render_page, render_summary, require_packages, write_page
 from trueup.report._values import (
     Check,
     Choice,
@@ -19,15 +20,21 @@ from trueup.report._values import (
     Number,
     Numbers,
     Option,
+    Outcome,
     Page,
     Round,
     Rounds,
     Segments,
     Series,
+    Severity,
     Story,
+    Tone,
 )
 
 __all__ = [
+    "MOST_CURVES",
+    "MOST_SEGMENTS",
+    "POINTS_OF_A_CURVE",
     "Check",
     "Choice",
     "Column",
@@ -39,16 +46,22 @@ __all__ = [
     "Number",
     "Numbers",
     "Option",
+    "Outcome",
     "Page",
     "Round",
     "Rounds",
     "Segments",
     "Series",
+    "Severity",
     "Story",
+    "Tone",
     "can_render",
     "in_form",
+    "made_with",
     "p_value_in_form",
+    "percent_digits",
     "render_page",
     "render_summary",
+    "require_packages",
     "write_page",
 ]

@@ -6,12 +6,15 @@ import base64
 import contextlib
 import functools
 import hashlib
+from importlib.metadata import version
 
 from trueup.errors import ParameterError
 from trueup.model import atomic_path, cache_folder
 from trueup.report._charts import MISSING_EXTRA
 
 __all__ = ["content_hash", "vega_bundle"]
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 @functools.lru_cache(maxsize=1)
@@ -25,10 +28,10 @@ def vega_bundle() -> str:
         import vl_convert
     except ImportError:
         raise ParameterError(MISSING_EXTRA) from None
-    kept = cache_folder() / f"vega-{vl_convert.__version__}-{vl_convert.get_vega_embed_version()}.js"
+    kept = cache_folder() / f"vega-by-vl-convert-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text("utf-8")
-    bundle = str(vl_convert.javascript_bundle()).replace("\r\n", "\n").replace("</script", "<\\/script")
+    bundle = str(vl_convert.javascript_bundle(_SNIPPET)).replace("\r\n", "\n").replace("</script", "<\\/script")
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(kept) as temporary:

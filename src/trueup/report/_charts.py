@@ -5,12 +5,9 @@ Colours are the page's CSS variables, so that dark mode and printing need no sec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trueup.errors import ParameterError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 __all__ = ["MISSING_EXTRA", "SERIES_ROLES", "chart_specifications"]
 
@@ -22,6 +19,8 @@ _COLOURS = ("var(--first)", "var(--second)")
 _DASHES = ([5, 3], [1, 0])
 _SHAPES = ("circle", "diamond")
 _HEIGHT = 240
+# The page's own, by name: Vega measures texts with it to place them.
+_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif'
 
 
 def chart_specifications() -> dict[str, Any]:
@@ -138,19 +137,19 @@ def _rounds(alt: Any) -> dict[str, Any]:
     return _specification(alt, alt.layer(kept, line, points), about)
 
 
-def _colour(alt: Any) -> alt.Color:
+def _colour(alt: Any) -> Any:
     return alt.Color("role:N", scale=alt.Scale(domain=SERIES_ROLES, range=_COLOURS), legend=None)
 
 
-def _dash(alt: Any) -> alt.StrokeDash:
+def _dash(alt: Any) -> Any:
     return alt.StrokeDash("role:N", scale=alt.Scale(domain=SERIES_ROLES, range=_DASHES), legend=None)
 
 
-def _specification(alt: Any, chart: alt.LayerChart, about: str) -> dict[str, Any]:
+def _specification(alt: Any, chart: Any, about: str) -> dict[str, Any]:
     """The chart as it fits into a page: as wide as its place, transparent, in the page's own type and colours."""
     styled = (
         chart.properties(width="container", height=_HEIGHT, description=about, background="transparent")
-        .configure(autosize=alt.AutoSizeParams(type="fit", contains="padding"), font="inherit")
+        .configure(autosize=alt.AutoSizeParams(type="fit", contains="padding"), font=_FONT)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor="var(--muted)",

@@ -1,5 +1,5 @@
 // A table of segments: columns of numbers in, a page of rows at a time out.
-const PAGE_LENGTH = 25;
+const PAGE_LENGTH = window.matchMedia("(max-width: 760px)").matches ? 10 : 25;
 
 class SegmentTable {
   constructor(section, data) {
