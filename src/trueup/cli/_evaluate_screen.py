@@ -83,7 +83,7 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
         diagnosis = f"clean, {in_plural(found, 'note', 'notes')} in the report" if found else "nothing found"
     rows: list[tuple[str, Any]] = [
         ("Trained on", _side(split.train)),
-        ("Tested on", f"{_side(split.test)} ({percent(split.share, 0)} of the rows)"),
+        ("Tested on", f"{_side(split.test)}; {percent(split.share, 0)} of all"),
         (
             "Split",
             {"time": f"in time, by {split.by!r}", "group": f"by {split.by!r}", "random": "at random"}[split.kind],
@@ -93,8 +93,7 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
     ]
     if split.not_features:
         names = ", ".join(repr(shown(name)) for name in split.not_features)
-        why = "the model can't learn from rows of today what a time to come brings" if split.kind == "time" else ""
-        why = why or "the rows to come are of others"
+        why = "nothing can be learned of a time to come" if split.kind == "time" else "rows to come are of others"
         rows.insert(3, ("No feature", f"{names}: {why}"))
     return rows
 
@@ -158,7 +157,9 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     console.print(f"Of {comparison.n_segments:,} segments {told}; {wrong}.")
     rows = comparison.to_dict(100)["segments"]
     for outcome, word, style in (("harmed", "harmed", "red"), ("gains", "gains", "green")):
-        for row in [row for row in rows if row["outcome"] == outcome][:_MOST_SEGMENTS]:
+        # Two conditions that the same rows meet are one segment to a reader.
+        distinct = {(row["rows"], row["difference"]): row for row in reversed(rows) if row["outcome"] == outcome}
+        for row in list(reversed(distinct.values()))[:_MOST_SEGMENTS]:
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
             promised = f"{percent(row['mean_base'])} → {percent(row['mean_candidate'])}"
             observed = percent(row["observed_rate"])

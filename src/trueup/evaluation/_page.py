@@ -26,7 +26,13 @@ _VERDICTS = {
 
 def evaluation_page(evaluation: Evaluation, *, title: str = "Evaluation", in_full: bool = True) -> Page:
     """What an evaluation's page says; in brief, it has no curves and the first segments only."""
-    page = comparison_page(evaluation.comparison, title=title, in_full=in_full)
+    page = comparison_page(
+        evaluation.comparison,
+        title=title,
+        names=("before", "after"),
+        audits=evaluation.audits if in_full else None,
+        in_full=in_full,
+    )
     return replace(
         page,
         headline=_headline(evaluation, page.headline),
