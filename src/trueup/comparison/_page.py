@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.auditing import segments_before_and_after
 from trueup.comparison._metrics import MetricDifference
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["comparison_page"]
 
 _MOST_TOLD = 3  # of the segments that are harmed, and of those that gain
+_MOST_EXAMINED = 100  # to find these
 
 _VERDICTS: dict[str, tuple[str, Tone]] = {
     "ship": ("Ship", "good"),
@@ -112,7 +114,7 @@ def _segments_in_words(comparison: Comparison) -> str:
     if not comparison.n_segments:
         return ""
     gaining, harmed = comparison.n_gaining, comparison.n_harmed
-    gain = f"{gaining:,} {'segment gains' if gaining == 1 else 'segments gain'}"
+    gain = f"{gaining:,} {'gains' if gaining == 1 else 'gain'}"
     harm = f"{harmed:,} {'is' if harmed == 1 else 'are'} harmed" if harmed else "none is harmed"
     return f" Of {comparison.n_segments:,} segments, {gain} and {harm} by more than noise explains."
 
@@ -148,29 +150,35 @@ def _number(metric: MetricDifference) -> Number:
 
 def _segments(comparison: Comparison, names: tuple[str, str], *, in_full: bool) -> Segments:
     listing = comparison._listing
-    n_listed = MOST_SEGMENTS if in_full else 10 * _MOST_TOLD
-    columns = listing.columns(n_listed)
-    order = listing.order[:n_listed]
+    listed = listing.order[:MOST_SEGMENTS]
+    found = listing.columns(len(listed))
+    chosen = _first_who_changes_most(found)[: None if in_full else _MOST_EXAMINED]
+    columns = {name: np.asarray(values)[chosen] for name, values in found.items()}
+    places = listed[chosen]
     codes = np.array([list(_OPTIONS).index(one) for one in columns["outcome"]], dtype=np.int64)
-    search = comparison._search
-    curves = {
-        place: _series(
-            comparison, names, search.inside(int(listing.sums.combination[one]), int(listing.sums.cell[one]))
-        )
-        for place, one in enumerate(order[: MOST_CURVES if in_full else 0].tolist())
-    }
     return Segments(
         title="Who gains and who is harmed",
-        reads="By how much the loss of each segment changes: below 0 the candidate is better there. Open a segment to "
-        "see its curves. p counts in that all segments were searched; * marks what is more than noise.",
-        words=tuple(columns["segment"]),
+        reads=f"By how much the loss of each segment changes: below 0 the {names[1]} is better there. Open a segment "
+        "to see its curves. p counts in that all segments were searched; * marks what is more than noise.",
+        words=tuple(columns["segment"].tolist()),
         columns=_columns(columns, comparison, names),
         choice=Choice("Outcome", tuple(_OPTIONS.values()), codes, "by more than noise explains"),
         significant=codes != list(_OPTIONS).index("unclear"),
-        stories=_stories(columns, names),
-        curves=curves,
+        stories=_stories(comparison, places, columns, names),
+        curves={
+            place: _series(comparison, names, comparison._rows_inside(one))
+            for place, one in enumerate(places[: MOST_CURVES if in_full else 0].tolist())
+        },
         n_all=len(listing.sums),
     )
+
+
+def _first_who_changes_most(columns: dict[str, Any]) -> npt.NDArray[np.int64]:
+    """Those that are harmed by more than noise explains, then those that gain, most a row first; then the rest."""
+    outcome = np.asarray(columns["outcome"])
+    change = np.where(outcome == "unclear", 0.0, -np.abs(columns["difference"]))  # the rest stays by evidence
+    rank = np.select([outcome == "harmed", outcome == "gains"], [0, 1], 2)
+    return np.lexsort((change, rank))
 
 
 def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, str]) -> tuple[Column, ...]:
@@ -195,12 +203,23 @@ def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, 
     )
 
 
-def _stories(columns: dict[str, Any], names: tuple[str, str]) -> tuple[Story, ...]:
-    told = []
+def _stories(comparison: Comparison, places: Any, columns: dict[str, Any], names: tuple[str, str]) -> tuple[Story, ...]:
+    """The first few that are harmed, and that gain, each about other rows than those told before."""
+    told: list[Story] = []
     for outcome in ("harmed", "gains"):
-        places = [place for place, one in enumerate(columns["outcome"]) if one == outcome]
-        told += [Story(place, _told(columns, place, names, outcome)) for place in places[:_MOST_TOLD]]
+        masks: list[npt.NDArray[np.bool_]] = []
+        for i in np.flatnonzero(columns["outcome"] == outcome)[:_MOST_EXAMINED].tolist():
+            inside = comparison._rows_inside(int(places[i]))
+            if len(masks) < _MOST_TOLD and not any(_share_most(inside, mask) for mask in masks):
+                masks.append(inside)
+                told.append(Story(i, _told(columns, i, names, outcome)))
     return tuple(told)
+
+
+def _share_most(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
+    """Whether most of the smaller one's rows are in both."""
+    smaller = min(np.count_nonzero(one), np.count_nonzero(other))
+    return 2 * np.count_nonzero(one & other) > smaller
 
 
 def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str) -> str:

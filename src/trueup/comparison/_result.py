@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.comparison._listing import Listing
 from trueup.comparison._metrics import MetricDifference
@@ -121,6 +122,11 @@ class Comparison:
     def n_gaining(self) -> int:
         """How many segments are significantly better off."""
         return int(np.count_nonzero(self._listing.outcomes == "gains"))
+
+    def _rows_inside(self, place: int) -> npt.NDArray[np.bool_]:
+        """Which rows are in the segment at a place of the sums, rows in the search's order."""
+        sums = self._listing.sums
+        return self._search.inside(int(sums.combination[place]), int(sums.cell[place]))
 
     def to_dict(self, n_segments: int | None = 100) -> dict[str, Any]:
         """Return the result as plain values that JSON can hold.

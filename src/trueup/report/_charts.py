@@ -110,7 +110,9 @@ def _cumulative(alt: Any) -> dict[str, Any]:
 
 
 def _rounds(alt: Any) -> dict[str, Any]:
-    x = alt.X("number:Q", title="round", axis=alt.Axis(format="d", tickMinStep=1))
+    x = alt.X(
+        "number:Q", title="round", axis=alt.Axis(format="d", grid=False, labelExpr="datum.value % 1 ? '' : datum.label")
+    )
     base = alt.Chart(alt.NamedData("rounds"))
     scale = alt.Scale(domain=SERIES_ROLES, range=_COLOURS)
     y = alt.Y("loss:Q", title="log loss", scale=alt.Scale(zero=False))
