@@ -50,8 +50,8 @@ def draw_numbers(console: Console, evaluation: Evaluation) -> None:
     """Show what the verdict rests on: the split, the diagnosis, the metrics, the segments."""
     console.print(facts(_facts(evaluation)))
     for finding in evaluation.diagnosis.warnings:
-        console.print(f"  {finding.severity}: {shown(finding.text)}", style="yellow")
-        console.print(f"    {shown(finding.advice)}", style="dim")
+        told = f"{shown(finding.text)} {shown(finding.advice)}"
+        console.print(facts([(f"{finding.severity:10}", told)]), style="yellow")
     console.print()
     console.print(_metric_table(evaluation))
     console.print(_how_sure(evaluation), style="dim")
@@ -78,7 +78,10 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
     split, model = evaluation.split, evaluation.model
     rounds = in_plural(model.n_rounds_, "round", "rounds")
     found = len(evaluation.diagnosis.findings) - len(evaluation.diagnosis.warnings)
-    diagnosis = in_plural(len(evaluation.diagnosis.warnings), "warning", "warnings")
+    counted = {
+        kind: sum(one.severity == kind for one in evaluation.diagnosis.findings) for kind in ("error", "warning")
+    }
+    diagnosis = ", ".join(in_plural(n, kind, f"{kind}s") for kind, n in counted.items() if n)
     if evaluation.diagnosis.ok:
         diagnosis = f"clean, {in_plural(found, 'note', 'notes')} in the report" if found else "nothing found"
     rows: list[tuple[str, Any]] = [

@@ -152,7 +152,7 @@ def evaluate(
     )
     ended = clock.perf_counter()
     serving = fit_again(given, chosen, model, split.together, random_state) if refit else None
-    verdict, reasons = judge(compared, diagnosis, split.facts.kind, model.n_rounds_)
+    verdict, reasons = judge(compared, diagnosis, model.n_rounds_)
     return Evaluation(
         verdict=verdict,
         reasons=reasons,

@@ -6,10 +6,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trueup.comparison._page import comparison_page
 from trueup.evaluation._model import feature_shares
 from trueup.evaluation._sides import Side
-from trueup.report import Check, Fact, Finding, Form, Headline, Page, Round, Rounds, in_form
+from trueup.report import Check, Fact, Finding, Form, Headline, Page, Round, Rounds, Segments, in_form
 
 if TYPE_CHECKING:
     from trueup.calibrator import MCGrad
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluation_page", "sentence_of"]
 
+MOST_SEGMENTS = 15_000  # a table: with two tables of them, the page stays below 5 MB
 _VERDICTS = {
     "ship": ("Ship", "good"),
     "keep": ("Keep the scores as they are", "bad"),
@@ -37,6 +40,7 @@ def evaluation_page(evaluation: Evaluation, *, title: str = "Evaluation", in_ful
         page,
         headline=_headline(evaluation, page.headline),
         facts=(*split_facts(evaluation), *page.facts),
+        segments=tuple(_first(table, MOST_SEGMENTS) for table in page.segments),
         rounds=_rounds(evaluation.model),
         findings=tuple(
             Finding(finding.severity, finding.text, finding.advice) for finding in evaluation.diagnosis.findings
@@ -75,6 +79,32 @@ def split_facts(evaluation: Evaluation) -> tuple[Fact, ...]:
     if split.not_features:
         facts.append(Fact("No features", ", ".join(split.not_features), "they tell when a row is from, or whose it is"))
     return tuple(facts)
+
+
+def _first(table: Segments, n: int) -> Segments:
+    """The first segments of a table."""
+    if len(table.words) <= n:
+        return table
+    repeats = None if table.repeats is None else np.where(table.repeats[:n] < n, table.repeats[:n], -1)
+    return replace(
+        table,
+        words=table.words[:n],
+        columns=tuple(
+            replace(
+                column,
+                values=column.values[:n],
+                low=None if column.low is None else column.low[:n],
+                high=None if column.high is None else column.high[:n],
+            )
+            for column in table.columns
+        ),
+        choice=replace(table.choice, codes=table.choice.codes[:n]),
+        significant=table.significant[:n],
+        repeats=repeats,
+        stories=tuple(story for story in table.stories if story.place < n),
+        curves={place: curves for place, curves in table.curves.items() if place < n},
+        n_all=len(table.words) if table.n_all is None else table.n_all,
+    )
 
 
 def _side_in_words(side: Side) -> str:
