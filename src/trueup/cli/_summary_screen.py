@@ -70,4 +70,6 @@ def _percentile_table(summary: Summary) -> Any:
 
 
 def _change(share: float) -> str:
-    return "–" if math.isnan(share) else f"{100 * share:+.2f} %".replace("-", "−")
+    if math.isnan(share):
+        return "–"
+    return f"{100 * share:+.2f} %".replace("-", "−") if share else "0.00 %"

@@ -85,7 +85,9 @@ def _model(model: Any) -> dict[str, Any]:
 
 
 def _change(share: float) -> str:
-    return "–" if math.isnan(share) else f"{100 * share:+.2f} %".replace("-", "−")
+    if math.isnan(share):
+        return "–"
+    return f"{100 * share:+.2f} %".replace("-", "−") if share else "0.00 %"
 
 
 def _text(package: str, name: str) -> str:
