@@ -199,22 +199,22 @@ def test_the_folds_of_the_fit_keep_days_whole(visits: Traffic, monkeypatch: pyte
     seen: dict[str, Any] = {}
     monkeypatch.setattr(MCGrad, "fit", lambda self, *_, **__: seen.update(self.get_params()) or _stop())
     days = np.arange(1500) // 10
-    with pytest.raises(_Stopped):
+    with pytest.raises(_StoppedError):
         trueup.evaluate(visits.X, visits.y, visits.scores, time=days)
     trained = days[days < 105]  # the last 30 % test
     for train, valid in seen["validation"]:
         assert set(trained[train]).isdisjoint(trained[valid])
-    with pytest.raises(_Stopped):
+    with pytest.raises(_StoppedError):
         trueup.evaluate(visits.X, visits.y, visits.scores, time=days, estimator=MCGrad(validation=3))
     assert seen["validation"] == 3
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     pass
 
 
 def _stop() -> None:
-    raise _Stopped
+    raise _StoppedError
 
 
 def test_a_refit_has_all_rows_and_no_more_rounds() -> None:

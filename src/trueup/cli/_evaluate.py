@@ -151,9 +151,7 @@ def stopped_by_strict(request: EvaluateRequest, error: DiagnosisError) -> int:
         print_json({"table": request.spec.table, "verdict": None, "diagnosis": diagnosis.to_dict()})
     for finding in diagnosis.warnings:
         print(f"{finding.severity}: {shown(finding.text)} {shown(finding.advice)}", file=sys.stderr)
-    print(
-        "failed: the diagnosis of the data is not clean, and --strict was given. Nothing was written.", file=sys.stderr
-    )
+    print("failed: the diagnosis of the data has warnings (--strict). Nothing was written.", file=sys.stderr)
     return ExitCode.LIMIT
 
 

@@ -21,7 +21,9 @@ def read_by_split(diagnosis: Diagnosis, kind: SplitKind) -> Diagnosis:
     populations. But rows of one group are alike, and a classifier that looks at rows recognises the groups of each
     side: a note.
     """
-    read = {"time": _in_time, "group": _by_group, "random": lambda finding: finding}[kind]
+    if kind == "random":
+        return diagnosis
+    read = _in_time if kind == "time" else _by_group
     findings = [read(finding) if finding.code in _DRIFT else finding for finding in diagnosis.findings]
     return replace(diagnosis, findings=tuple(sorted(findings, key=lambda finding: _RANKS.index(finding.severity))))
 

@@ -67,9 +67,9 @@ def split_facts(evaluation: Evaluation) -> tuple[Fact, ...]:
     """How rows were split, and what the two sides are like."""
     split = evaluation.split
     saved = evaluation.serving
-    which = (
-        "the one that was tested" if evaluation.refitted is None else "fitted again on all rows, and not tested itself"
-    )
+    which = "the one that was tested"
+    if evaluation.refitted is not None:
+        which = "fitted again on all rows, not tested itself"
     facts = [
         Fact("Trained on", f"{split.train.rows:,} rows", _side_in_words(split.train)),
         Fact("Tested on", f"{split.test.rows:,} rows", _side_in_words(split.test)),
