@@ -16,11 +16,12 @@ from trueup.report import Check, Fact, Finding, Form, Headline, Page, Round, Rou
 if TYPE_CHECKING:
     from trueup.calibrator import MCGrad
     from trueup.evaluation._result import Evaluation
+    from trueup.report import Tone
 
 __all__ = ["evaluation_page", "sentence_of"]
 
 MOST_SEGMENTS = 15_000  # a table: with two tables of them, the page stays below 5 MB
-_VERDICTS = {
+_VERDICTS: dict[str, tuple[str, Tone]] = {
     "ship": ("Ship", "good"),
     "keep": ("Keep the scores as they are", "bad"),
     "inconclusive": ("Inconclusive", "unsure"),
@@ -60,7 +61,7 @@ def _headline(evaluation: Evaluation, compared: Headline) -> Headline:
     if evaluation.verdict == evaluation.comparison.verdict:
         return replace(compared, checks=checks)
     word, tone = _VERDICTS[evaluation.verdict]
-    return Headline(word, tone, sentence_of(evaluation, compared.sentence), checks)  # type: ignore[arg-type]
+    return Headline(word, tone, sentence_of(evaluation, compared.sentence), checks)
 
 
 def split_facts(evaluation: Evaluation) -> tuple[Fact, ...]:
