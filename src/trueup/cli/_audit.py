@@ -14,7 +14,7 @@ from trueup.cli._columns import Roles, assign_roles, check_column
 from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._findings import Findings, findings_of, verdict
-from trueup.cli._pages import check_page, write_html
+from trueup.cli._pages import check_page, file_in_title, write_html
 from trueup.cli._printing import print_json, reader_may_leave, working_on
 from trueup.cli._segment_table import check_segment_table, write_segment_table
 from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
@@ -90,7 +90,8 @@ def audit(request: AuditRequest) -> int | None:
     seconds = time.perf_counter() - started
     if request.output is not None and request.output != STANDARD_STREAM:
         write_segment_table(result.segments, request.output, output_format)
-    write_html(result, request.html, f"Audit of {source.name}: {request.score} against {request.label}", request.quiet)
+    title = f"Audit of {file_in_title(request.table)}: {request.score} against {request.label}"
+    write_html(result, request.html, title, request.quiet)
     with after_writing():
         with reader_may_leave():
             if request.output == STANDARD_STREAM:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._columns import Roles, assign_roles
 from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
-from trueup.cli._pages import check_page, write_html
+from trueup.cli._pages import check_page, file_in_title, write_html
 from trueup.cli._printing import print_json, reader_may_leave
 from trueup.cli._segment_table import check_segment_table, write_segment_table
 from trueup.errors import DataError, LabelError, WeightError
@@ -82,7 +82,8 @@ def compare(request: CompareRequest) -> int | None:
     seconds = time.perf_counter() - started
     if request.output is not None and request.output != STANDARD_STREAM:
         write_segment_table(result.segments, request.output, output_format)
-    title = f"Comparison on {source.name}: {request.base} and {request.candidate} against {request.label}"
+    where = file_in_title(request.table)
+    title = f"Comparison on {where}: {request.base} and {request.candidate} against {request.label}"
     write_html(result, request.html, title, request.quiet)
     with after_writing():
         with reader_may_leave():
