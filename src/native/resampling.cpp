@@ -1,7 +1,7 @@
 #include "resampling.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "parallel.hpp"
 
@@ -28,10 +28,10 @@ struct Walk {
     double pairs = 0.0;                                 // weight of pairs in the right order
     double precision = 0.0;                             // sum of positives times precision
     double sum = 0.0;                                   // of residuals
-    double highest, lowest;                             // by how much the sum moved where it was highest, and lowest
+    double highest = 0.0, lowest = 0.0;                 // that it was at the end of a score
 };
 
-// All rows of one score have been seen: they come at once into the ranking.
+// All rows of one score have been seen: they come into the ranking at once.
 inline void end_score(Walk& walk) {
     walk.pairs += walk.score_negative * (walk.positive + 0.5 * walk.score_positive);
     walk.positive += walk.score_positive;
@@ -39,18 +39,15 @@ inline void end_score(Walk& walk) {
     if (walk.score_positive > 0.0)
         walk.precision += walk.score_positive * walk.positive / (walk.positive + walk.negative);
     walk.score_positive = walk.score_negative = 0.0;
+    walk.highest = std::max(walk.highest, walk.sum);
+    walk.lowest = std::min(walk.lowest, walk.sum);
 }
 
 void one_replicate(const RankedRows& rows, const std::uint16_t* counts, double* out) {
     double total = 0.0;
     for (std::size_t c = 0; c < rows.n_clusters; ++c) total += counts[c] * rows.cluster_weight[c];
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     Walk walk;
-    walk.highest = rows.start_flags & kNearHigh ? 0.0 : -infinity;
-    walk.lowest = rows.start_flags & kNearLow ? 0.0 : infinity;
-    double* bins = out + kResampledFixed;
-    std::fill(bins, bins + rows.n_bins, 0.0);
-    const double scale = 1.0 / total;
+    double bins[kMaxBins] = {};
     for (std::size_t i = 0; i < rows.n; ++i) {
         const double count = counts[rows.cluster[i]];
         const double positive = count * rows.positive[i], residual = count * rows.residual[i];
@@ -58,19 +55,14 @@ void one_replicate(const RankedRows& rows, const std::uint16_t* counts, double* 
         walk.score_negative += count * rows.weight[i] - positive;
         walk.sum += residual;
         bins[rows.bin[i]] += residual;
-        const std::uint8_t flags = rows.flags[i];
-        if (!(flags & kEndsScore)) continue;
-        end_score(walk);
-        if (flags & (kNearHigh | kNearLow)) {
-            const double moved = walk.sum * scale - rows.path[i];
-            if (flags & kNearHigh) walk.highest = std::max(walk.highest, moved);
-            if (flags & kNearLow) walk.lowest = std::min(walk.lowest, moved);
-        }
+        if (rows.ends[i]) end_score(walk);
     }
+    double in_bins = 0.0;
+    for (const double bin : bins) in_bins += std::abs(bin);
     out[0] = walk.pairs / (walk.positive * walk.negative);  // NaN if a class was not drawn
     out[1] = walk.precision / walk.positive;
-    out[2] = walk.highest - walk.lowest;
-    for (std::size_t b = 0; b < rows.n_bins; ++b) bins[b] *= scale;
+    out[2] = (walk.highest - walk.lowest) / total;
+    out[3] = in_bins / total;
 }
 
 }  // namespace
@@ -88,12 +80,12 @@ void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* c
 
 std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                              int n_threads) {
-    const std::size_t width = kResampledFixed + rows.n_bins, n = static_cast<std::size_t>(last - first);
-    std::vector<double> found(n * width);
+    const std::size_t n = static_cast<std::size_t>(last - first);
+    std::vector<double> found(n * kResampled);
     for_each_block(n, n_threads, [&] {
         return [&, counts = std::vector<std::uint16_t>(rows.n_clusters)](std::size_t block) mutable {
             draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
-            one_replicate(rows, counts.data(), found.data() + block * width);
+            one_replicate(rows, counts.data(), found.data() + block * kResampled);
         };
     });
     return found;

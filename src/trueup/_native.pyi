@@ -128,10 +128,6 @@ class CellMoves:
     def __init__(self, *, group: Ints, bin: Ints, delta: Floats, width: float, n_bins: int, n_groups: int) -> None: ...
     def apply(self, members: Bytes, probabilities: Floats, n_threads: int = 1) -> Floats: ...
 
-ENDS_SCORE: int
-NEAR_HIGH: int
-NEAR_LOW: int
-
 def draw_clusters(seed: int, replicate: int, n_clusters: int) -> Shorts: ...
 def resample(
     *,
@@ -139,12 +135,9 @@ def resample(
     weight: Floats,
     positive: Floats,
     residual: Floats,
-    path: Floats,
-    flags: Bytes,
+    ends: Bytes,
     bin: Bytes,
     cluster_weight: Floats,
-    n_bins: int,
-    start_flags: int,
     seed: int,
     first: int,
     last: int,

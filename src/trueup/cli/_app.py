@@ -11,6 +11,7 @@ import typer
 from trueup.cli._apply import ApplyRequest, apply
 from trueup.cli._command_audit import audit_command
 from trueup.cli._command_bench import bench_app
+from trueup.cli._command_compare import compare_command
 from trueup.cli._command_evaluate import evaluate_command
 from trueup.cli._demo import demo
 from trueup.cli._files import STANDARD_STREAM, Format
@@ -61,6 +62,7 @@ def _trueup(
 
 
 app.command("audit", epilog=EXIT_CODES)(audit_command)
+app.command("compare", epilog=EXIT_CODES)(compare_command)
 app.command("evaluate", epilog=EXIT_CODES)(evaluate_command)
 app.add_typer(bench_app, name="bench")
 

@@ -38,7 +38,7 @@ EXIT_CODE_MEANINGS = {
     ExitCode.USAGE: "wrong usage",
     ExitCode.DATA: "the data can't be used, or a file can't be read or written",
     ExitCode.MODEL: "the model file can't be used",
-    ExitCode.LIMIT: "the audit failed the limit that was asked for",
+    ExitCode.LIMIT: "a limit that was asked for is not met",
     ExitCode.STOPPED: "stopped by Ctrl-C",
 }
 

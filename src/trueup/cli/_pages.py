@@ -10,7 +10,7 @@ from trueup.cli._files import STANDARD_STREAM, check_output, is_same_file
 from trueup.cli._printing import working_on
 from trueup.errors import ParameterError
 
-__all__ = ["check_page", "write_html"]
+__all__ = ["check_page", "file_in_title", "write_html"]
 
 
 class HasPage(Protocol):
@@ -44,6 +44,11 @@ def write_html(result: HasPage, path: str | None, title: str, quiet: bool) -> No
             result.to_html(path, title=title)
         except OSError as error:
             raise FileError(f"{path!r} can't be written: {error.strerror or error}") from error
+
+
+def file_in_title(table: str) -> str:
+    """A table's name as a page's title says it."""
+    return "stdin" if table == STANDARD_STREAM else os.path.basename(table)
 
 
 def _is_one_file(one: str, other: str) -> bool:

@@ -16,6 +16,7 @@ from trueup.segments import Segment, SegmentGrid
 __all__ = ["MOST_LISTED", "Listing"]
 
 MOST_LISTED = 100_000
+MOST_STORIES = 50
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -49,6 +50,27 @@ class Listing:
         """Whether each segment gains or is harmed by more than noise and the search explain."""
         direction = np.where(self.sums.difference > 0, "harmed", "gains")
         return np.where(self.adjusted <= self.level, direction, "unclear")
+
+    @cached_property
+    def told(self) -> npt.NDArray[np.bool_]:
+        """The significant segments that tell a story of their own.
+
+        Of segments of which one is made of some of the other's conditions only, and which both gain or are both
+        harmed, the one with the most evidence tells it. All rows tell one besides.
+        """
+        told = np.zeros(len(self.sums), dtype=bool)
+        stories: list[tuple[str, frozenset[tuple[int, int]]]] = []
+        for place in self.order.tolist():
+            outcome = str(self.outcomes[place])
+            if outcome == "unclear" or len(stories) == MOST_STORIES:
+                break
+            parts = frozenset(self.grid.parts_of(int(self.sums.combination[place]), int(self.sums.cell[place])))
+            told[place] = not any(
+                outcome == other and own and parts and (own <= parts or parts <= own) for other, own in stories
+            )
+            if told[place]:
+                stories.append((outcome, parts))
+        return told
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
@@ -87,6 +109,7 @@ class Listing:
             "p_value": _two_sided(sums.evidence),
             "adjusted_p_value": self.adjusted[order],
             "outcome": [str(outcome) for outcome in self.outcomes[order]],
+            "is_story": self.told[order],
             "observed_rate": np.clip(sums.label / sums.weight, 0, 1),
             "mean_base": sums.base / sums.weight,
             "mean_candidate": sums.candidate / sums.weight,

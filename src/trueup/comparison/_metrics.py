@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from trueup.comparison._input import PairedRows
 from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._options import HIGHER_IS_BETTER, CompareOptions
-from trueup.comparison._ranked import NEAR_SIGMAS, RankedModel, Replicates, rank_rows, resample
+from trueup.comparison._ranked import rank_rows, resample
 
 __all__ = ["MetricDifference", "measure_metrics"]
 
@@ -96,17 +96,16 @@ def measure_metrics(
     models = [rank_rows(rows, scores) for scores in (rows.base, rows.candidate)]
     drawn = [
         resample(
-            model,
-            rows,
-            n_replicates=options.n_bootstrap,
-            seed=options.random_state,
-            n_threads=n_threads,
-            advance=advance,
+            model, n_replicates=options.n_bootstrap, seed=options.random_state, n_threads=n_threads, advance=advance
         )
         for model in models
     ]
-    found += _ranking(models, drawn, interval)
-    found += _calibration(models, drawn, interval)
+    measured = [model.measured() for model in models]
+    for name in ("prauc", "auroc", "ecce", "ece"):
+        values = [one[name] for one in measured]
+        judge = interval.spread if name in HIGHER_IS_BETTER else interval.around
+        moved = judge(values[1] - values[0], drawn[1][name] - drawn[0][name])
+        found.append(MetricDifference(name, values[0], values[1], *moved))
     prevalence = rows.mean(rows.labels)
     return [_with_role(metric, options, prevalence) for metric in found]
 
@@ -138,54 +137,22 @@ class _Intervals:
         # Of C clusters, draws spread by (C - 1) / C less than samples do.
         return self.normal(difference, float(drawn.std(ddof=1)) * math.sqrt(1 + 1 / self._degrees))
 
-    def moved(self, difference: float, moves: FloatArray) -> tuple[float, float, float]:
-        """Of a metric that is not smooth: the difference less what the draws say that noise adds to it."""
-        n = len(moves)
+    def around(self, difference: float, drawn: FloatArray) -> tuple[float, float, float]:
+        """Of a metric that is not smooth: the replicates themselves, moved so that their mean is the difference.
+
+        Notes
+        -----
+        Noise makes an ECCE or ECE larger, and the noise of drawing again makes that of a replicate larger still.
+        So it is how replicates lie around their own mean that tells how such a difference varies from sample to
+        sample, not where they lie. The interval is for what samples of this size show on average.
+        """
+        n = len(drawn)
         if n == 0 or self._degrees < 1:
             return math.nan, math.nan, math.nan
-        low, high = np.quantile(moves, [self._level / 2, 1 - self._level / 2], method="linear")
-        tails = (np.count_nonzero(moves >= difference), np.count_nonzero(moves <= difference))
-        return difference - float(high), difference - float(low), min(1.0, 2 * (1 + min(tails)) / (1 + n))
-
-
-def _ranking(
-    models: Sequence[RankedModel], drawn: Sequence[Replicates], interval: _Intervals
-) -> list[MetricDifference]:
-    found = []
-    for name in ("prauc", "auroc"):
-        base, candidate = (float(getattr(model, name)) for model in models)
-        moved = getattr(drawn[1], name) - getattr(drawn[0], name)
-        found.append(MetricDifference(name, base, candidate, *interval.spread(candidate - base, moved)))
-    return found
-
-
-def _calibration(
-    models: Sequence[RankedModel], drawn: Sequence[Replicates], interval: _Intervals
-) -> list[MetricDifference]:
-    """ECCE and ECE.
-
-    Notes
-    -----
-    Neither is smooth where it is small: noise that would cancel in a mean adds up in a maximum or an absolute value.
-    Both are seminorms N of sums that a bootstrap does draw rightly, so the difference is corrected by the
-    directional derivative of N at the sums, in the directions that were drawn (Fang and Santos, "Inference on
-    directionally differentiable functions", Review of Economic Studies, 2019). Where a sum is within
-    ``NEAR_SIGMAS`` standard errors of what the derivative turns on, both sides count.
-    """
-    base, candidate = models
-    moves = drawn[1].ecce_moves - drawn[0].ecce_moves
-    found = [MetricDifference("ecce", base.ecce, candidate.ecce, *interval.moved(candidate.ecce - base.ecce, moves))]
-    of_bins = [_moves_of_bins(model, one.bin_moves) for model, one in zip(models, drawn, strict=True)]
-    difference = candidate.ece - base.ece
-    moves = of_bins[1] - of_bins[0]
-    return [*found, MetricDifference("ece", base.ece, candidate.ece, *interval.moved(difference, moves))]
-
-
-def _moves_of_bins(model: RankedModel, moves: FloatArray) -> FloatArray:
-    """By how much the sum of absolute residuals moves: by the residual's sign, or any way if it may be 0."""
-    is_near = np.abs(model.bins) <= NEAR_SIGMAS * model.bin_errors
-    moved: FloatArray = np.where(is_near, np.abs(moves), np.sign(model.bins) * moves).sum(axis=1)
-    return moved
+        moved = drawn - drawn.mean() + difference
+        low, high = np.quantile(moved, [self._level / 2, 1 - self._level / 2])
+        tail = min(np.count_nonzero(moved >= 0), np.count_nonzero(moved <= 0))
+        return float(low), float(high), min(1.0, 2 * (1 + tail) / (1 + n))
 
 
 def _with_role(metric: MetricDifference, options: CompareOptions, prevalence: float) -> MetricDifference:

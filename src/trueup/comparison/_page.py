@@ -219,7 +219,7 @@ def _stories(comparison: Comparison, places: Any, columns: dict[str, Any], names
 def _share_most(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
     """Whether most of the smaller one's rows are in both."""
     smaller = min(np.count_nonzero(one), np.count_nonzero(other))
-    return 2 * np.count_nonzero(one & other) > smaller
+    return bool(2 * np.count_nonzero(one & other) > smaller)
 
 
 def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str) -> str:

@@ -1,4 +1,4 @@
-"""One model's rows in order of its scores, and its ranking and calibration on all of them and on rows drawn again."""
+"""A model's ranking and calibration, on all rows and on rows drawn again."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy.typing as npt
 from trueup import _native
 from trueup.comparison._input import PairedRows
 
-__all__ = ["N_BINS", "RankedModel", "Replicates", "rank_rows", "resample"]
+__all__ = ["RANKED", "RankedModel", "rank_rows", "resample"]
 
-N_BINS = 10  # of the ECE, as `trueup.metrics.expected_calibration_error` has by default
-# Two running sums within this many standard errors may well be equal: the extreme may as well lie at the other.
-NEAR_SIGMAS = 2.0
+# What is measured of rows in order of score, and drawn again.
+RANKED = ("auroc", "prauc", "ecce", "ece")
+_BINS = 10  # of the ECE, as `trueup.metrics.expected_calibration_error` has by default
 _VISITS_A_BATCH = 50_000_000  # a fraction of a second, after which Ctrl-C is heard
 
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
@@ -33,143 +33,67 @@ class RankedModel:
         Which cluster each row is in.
     weight, positive, residual : arrays of float64
         Of each row its weight, weight times label, and weight times (label minus score).
-    path : array of float64
-        The running sum of the residuals, as a share of the weight of all rows.
-    flags, bin : arrays of uint8
-        What ends at the row, and the bin of its score.
-    start_flags : int
-        The flags of the running sum before the first row.
-    auroc, prauc, ecce : float
-        The model's ranking and calibration.
-    bins : array of float64
-        The sum of residuals of each bin of scores, as a share of the weight.
-    bin_errors : array of float64
-        The standard errors of these.
+    ends, bin : arrays of uint8
+        Whether the next row has another score, and the bin of the score.
+    cluster_weight : array of float64
+        The weight of each cluster.
     """
 
     cluster: npt.NDArray[np.int32]
     weight: FloatArray
     positive: FloatArray
     residual: FloatArray
-    path: FloatArray
-    flags: ByteArray
+    ends: ByteArray
     bin: ByteArray
-    start_flags: int
-    auroc: float
-    prauc: float
-    ecce: float
-    bins: FloatArray
-    bin_errors: FloatArray
+    cluster_weight: FloatArray
 
-    @property
-    def ece(self) -> float:
-        """The expected calibration error."""
-        return float(np.abs(self.bins).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Replicates:
-    """A model on rows drawn again, an entry a replicate.
-
-    Attributes
-    ----------
-    auroc, prauc : arrays of float64
-        The ranking; NaN where a class was not drawn.
-    ecce_moves : array of float64
-        By how much the highest running sums moved away from the lowest ones.
-    bin_moves : array of float64, a replicate and a bin
-        By how much the bins' residuals moved.
-    """
-
-    auroc: FloatArray
-    prauc: FloatArray
-    ecce_moves: FloatArray
-    bin_moves: FloatArray
+    def measured(self) -> dict[str, float]:
+        """AUROC, average precision, ECCE and ECE; rows of one score count at once."""
+        ends, total = self.ends.astype(bool), float(self.weight.sum())
+        positive, rows = np.cumsum(self.positive)[ends], np.cumsum(self.weight)[ends]
+        of_score = np.diff(positive, prepend=0.0)
+        pairs = np.sum((np.diff(rows, prepend=0.0) - of_score) * (positive - of_score / 2))
+        path = np.append(0.0, np.cumsum(self.residual)[ends])
+        return {
+            "auroc": float(pairs / (positive[-1] * (rows[-1] - positive[-1]))),
+            "prauc": float(np.sum(of_score * positive / rows) / positive[-1]),
+            "ecce": float(path.max() - path.min()) / total,
+            "ece": float(np.abs(np.bincount(self.bin, self.residual)).sum()) / total,
+        }
 
 
 def rank_rows(rows: PairedRows, scores: FloatArray) -> RankedModel:
-    """Sort rows by score, and measure the model on all of them."""
+    """Sort rows by score."""
     order = np.argsort(-scores, kind="stable")
     in_order, labels, weight = scores[order], rows.labels[order], rows.weights[order]
-    cluster = np.ascontiguousarray(rows.cluster[order])
-    residual = weight * (labels - in_order)
-    ends = np.append(in_order[1:] != in_order[:-1], True)
-    path = np.cumsum(residual) / rows.total_weight
-    at_ends = np.append(0.0, path[ends])
-    bins = np.searchsorted(np.arange(1, N_BINS) / N_BINS, in_order, side="left")
-    near = NEAR_SIGMAS * np.sqrt(_sum_of_squares(residual, cluster, rows)) / rows.total_weight
-    is_high, is_low = at_ends >= at_ends.max() - near, at_ends <= at_ends.min() + near
-    flags = ends * np.uint8(_native.ENDS_SCORE)
-    flags[ends] |= is_high[1:] * np.uint8(_native.NEAR_HIGH) | is_low[1:] * np.uint8(_native.NEAR_LOW)
-    auroc, prauc = _ranking(weight * labels, weight, ends)
-    in_bins = [np.where(bins == place, residual, 0.0) for place in range(N_BINS)]
     return RankedModel(
-        cluster=cluster,
+        cluster=rows.cluster[order],
         weight=weight,
         positive=weight * labels,
-        residual=residual,
-        path=path,
-        flags=flags,
-        bin=bins.astype(np.uint8),
-        start_flags=int(is_high[0]) * _native.NEAR_HIGH | int(is_low[0]) * _native.NEAR_LOW,
-        auroc=auroc,
-        prauc=prauc,
-        ecce=float(at_ends.max() - at_ends.min()),
-        bins=np.bincount(bins, residual, minlength=N_BINS) / rows.total_weight,
-        bin_errors=np.sqrt([_sum_of_squares(some, cluster, rows) for some in in_bins]) / rows.total_weight,
+        residual=weight * (labels - in_order),
+        ends=np.append(in_order[1:] != in_order[:-1], True).astype(np.uint8),
+        bin=np.searchsorted(np.arange(1, _BINS) / _BINS, in_order, side="left").astype(np.uint8),
+        cluster_weight=np.bincount(rows.cluster, rows.weights).astype(np.float64),
     )
 
 
 def resample(
     model: RankedModel,
-    rows: PairedRows,
     *,
     n_replicates: int,
     seed: int,
     n_threads: int,
     advance: Callable[[int], None] = lambda replicates: None,
-) -> Replicates:
-    """The model on rows drawn again; another model of the same rows sees the same draws."""
-    cluster_weight: FloatArray = np.bincount(rows.cluster, rows.weights, minlength=rows.n_clusters).astype(np.float64)
-    size = max(n_threads, _VISITS_A_BATCH // rows.n)
-    parts = [np.zeros((0, 3 + N_BINS))]
+) -> dict[str, FloatArray]:
+    """The same on clusters drawn with replacement, a value a replicate; NaN where a class was not drawn.
+
+    The draws depend on the seed alone, so that another model of the same rows sees the same ones.
+    """
+    size = max(n_threads, _VISITS_A_BATCH // len(model.cluster))
+    parts = [np.zeros((0, len(RANKED)))]
     for first in range(0, n_replicates, size):
         last = min(n_replicates, first + size)
-        parts.append(
-            _native.resample(
-                cluster=model.cluster,
-                weight=model.weight,
-                positive=model.positive,
-                residual=model.residual,
-                path=model.path,
-                flags=model.flags,
-                bin=model.bin,
-                cluster_weight=cluster_weight,
-                n_bins=N_BINS,
-                start_flags=model.start_flags,
-                seed=seed,
-                first=first,
-                last=last,
-                n_threads=n_threads,
-            )
-        )
+        found = _native.resample(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads)
+        parts.append(found)
         advance(last - first)
-    found = np.concatenate(parts)
-    return Replicates(found[:, 0], found[:, 1], found[:, 2], found[:, 3:] - model.bins)
-
-
-def _ranking(positive: FloatArray, weight: FloatArray, ends: npt.NDArray[np.bool_]) -> tuple[float, float]:
-    """AUROC and average precision of rows in order, the highest score first; rows of one score count at once."""
-    all_positive, all_rows = np.cumsum(positive)[ends], np.cumsum(weight)[ends]
-    of_score = np.diff(all_positive, prepend=0.0)
-    negative_of_score = np.diff(all_rows, prepend=0.0) - of_score
-    pairs = np.sum(negative_of_score * (all_positive - of_score / 2))
-    negatives = all_rows[-1] - all_positive[-1]
-    auroc = float(pairs / (all_positive[-1] * negatives))
-    return auroc, float(np.sum(of_score * all_positive / all_rows) / all_positive[-1])
-
-
-def _sum_of_squares(residual: FloatArray, cluster: npt.NDArray[np.int32], rows: PairedRows) -> float:
-    """The variance of a sum of residuals, clusters being independent."""
-    of_clusters = np.bincount(cluster, residual) if rows.is_clustered else residual
-    return float(of_clusters @ of_clusters)
+    return dict(zip(RANKED, np.concatenate(parts).T, strict=True))

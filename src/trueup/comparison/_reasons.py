@@ -17,8 +17,8 @@ _NAMES = {
     "brier": "The Brier score",
     "prauc": "PRAUC",
     "auroc": "AUROC",
-    "ecce": "ECCE (calibration error)",
-    "ece": "ECE (calibration error)",
+    "ecce": "Calibration error (ECCE)",
+    "ece": "Calibration error (ECE)",
 }
 
 
@@ -100,8 +100,7 @@ def reasons_of(metrics: Sequence[MetricDifference], facts: Facts) -> tuple[Reaso
 def _primary(metric: MetricDifference, facts: Facts) -> Reason:
     outcome = metric.outcome
     verb = {"improves": "improves", "worsens": "worsens", "unclear": "does not change by more than noise explains"}
-    by = "" if outcome == "unclear" else f" by {abs(metric.difference):.2g}"
-    text = f"{_name(metric)} {verb[outcome]}{by}, from {metric.base:.5g} to {metric.candidate:.5g}{_interval(metric)}."
+    text = f"{_name(metric)} {verb[outcome]}: {metric.base:.5g} → {metric.candidate:.5g}{_interval(metric)}."
     values = {**_values(metric), "level": facts.level}
     return Reason(f"primary_{outcome}", "primary", outcome == "improves", text, values)
 
@@ -172,7 +171,7 @@ def _name(metric: MetricDifference) -> str:
 
 
 def _interval(metric: MetricDifference) -> str:
-    return f" (difference {metric.difference:+.2g}, interval {metric.low:+.2g} to {metric.high:+.2g})"
+    return f" ({metric.low:+.2g} to {metric.high:+.2g})"
 
 
 def _rounded(n: int) -> int:

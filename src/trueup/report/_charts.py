@@ -5,6 +5,7 @@ Colours are the page's CSS variables, so that dark mode and printing need no sec
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from trueup.errors import ParameterError
@@ -23,6 +24,7 @@ _HEIGHT = 240
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif'
 
 
+@functools.cache
 def chart_specifications() -> dict[str, Any]:
     """The specification of every kind of chart, by name."""
     try:
