@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 
-from trueup.diagnosis._finding import Finding
+from trueup.diagnosis._finding import Finding, Severity
 from trueup.diagnosis._sides import Side
 from trueup.diagnosis._words import percent, short
 
 __all__ = ["find_in_amount"]
 
-# An error of so much of the rate, in a segment of so much of the rows, should be seen with this chance.
+# An error of so much of the rate, in a segment of so much of the rows, should be seen with this chance. It is a note if
+# that is not so, and a warning if not even an error as large as the rate would be seen.
 _SEGMENT = 0.1
 _RELATIVE_ERROR = 0.5
 _LEVEL, _POWER = 0.05, 0.8
@@ -32,9 +33,9 @@ def _growing(train: Side) -> list[Finding]:
     least = 2 * MCGrad().min_sum_hessian_in_leaf, 2 * DEFAULTS["min_child_samples"]
     chances = np.full(train.n, train.rate) if train.scores is None else train.scores
     evidence = float((train.row_weights * chances * (1 - chances)).sum())
-    if math.isnan(evidence) or (evidence >= least[0] and train.n >= least[1]):
+    if not evidence > 0 or (evidence >= least[0] and train.n >= least[1]):
         return []
-    needed = max(least[1], math.ceil(train.n * least[0] / evidence) if evidence > 0 else 0)
+    needed = max(least[1], math.ceil(train.n * least[0] / evidence))
     text = (
         f"No tree can grow on the {train.n:,} rows of train: a split needs {least[1]} rows and an evidence, "
         f"Σ w·p·(1−p), of {short(least[0])}, and there is {short(evidence)}."
@@ -61,11 +62,11 @@ def _seeing(side: Side) -> list[Finding]:
     needed = math.ceil(side.n * max((relative / _RELATIVE_ERROR) ** 2, _FEWEST_OF_A_CLASS / expected))
     needed = int(float(f"{needed:.2g}")) if needed >= 100 else needed
     what = "positive" if rate <= 0.5 else "negative"
-    seen = "nothing short of all rows being wrong" if detectable >= 1 - rarer else f"an error of {_points(detectable)}"
     text = (
         f"{side.name} has {expected:,.0f} {what} rows{_effective(side)}. In a segment of {percent(_SEGMENT)} of it, "
-        f"{seen} would be seen, where the rate is {percent(rarer)}."
+        f"only errors of {_points(min(detectable, 1.0))} and more would be seen, beside a rate of {percent(rarer)}."
     )
+    severity: Severity = "warning" if relative > 1 or expected < _FEWEST_OF_A_CLASS else "note"
     advice = f"About {needed:,} rows would show an error of {percent(_RELATIVE_ERROR)} of that rate."
     values = {
         "side": side.name,
@@ -74,7 +75,7 @@ def _seeing(side: Side) -> list[Finding]:
         "relative": relative,
         "rows_needed": needed,
     }
-    return [Finding("too_few_to_see", "warning", text, advice, values)]
+    return [Finding("too_few_to_see", severity, text, advice, values)]
 
 
 def _points(share: float) -> str:

@@ -11,9 +11,10 @@ from trueup.diagnosis._amount import find_in_amount
 from trueup.diagnosis._finding import Diagnosis, Finding, in_order
 from trueup.diagnosis._of_columns import find_in_columns
 from trueup.diagnosis._of_labels import find_in_labels
+from trueup.diagnosis._of_leaks import find_leaks
 from trueup.diagnosis._of_population import compare_populations
 from trueup.diagnosis._of_rows import find_in_rows
-from trueup.diagnosis._of_scores import find_in_scores
+from trueup.diagnosis._of_scores import find_between_scores, find_in_scores
 from trueup.diagnosis._of_weights import find_in_weights
 from trueup.diagnosis._sides import Side, parts_of_test, read_side
 from trueup.diagnosis._survey import draw_sample, survey_columns
@@ -84,6 +85,9 @@ def diagnose(
     Equal rows are counted against what dealing all rows to the two sides at random would give, so that tables of
     few coarse columns, which repeat themselves, raise no alarm.
 
+    A million rows to fit on and 300,000 to test on, of 20 columns, take 6 s on two cores from Arrow, and 12 s from
+    pandas with Python strings.
+
     Examples
     --------
     Half of the rows to test on were fitted on:
@@ -123,10 +127,11 @@ def diagnose(
     for side in (train, other):
         findings += [] if side is None else find_in_scores(side)
     findings += find_in_weights(train, other, (given[0], given[1]))
-    findings += find_in_rows(train, other, survey.prints)
-    findings += find_in_columns(train, other, survey, sample, random_state)
+    findings += find_in_rows(train, other, survey.prints, specific=survey.is_specific)
+    findings += [*find_in_columns(train, other, survey), *find_leaks(train, survey, sample, random_state)]
     facts = _facts(train, other)
     if other is not None:
+        findings += find_between_scores(train, other)
         more, measured = compare_populations(train, other, survey, sample, n_threads=n_threads, seed=random_state)
         findings, facts = findings + more, facts | measured
     findings += [*find_in_labels(train, other), *find_in_amount(train, other)]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from trueup.diagnosis._sides import Floats
 
-__all__ = ["Coincidence", "Prints", "coincidence", "mixed", "multiplicities", "no_prints"]
+__all__ = ["Coincidence", "Prints", "coincidence", "mixed", "no_prints"]
 
 Prints: TypeAlias = npt.NDArray[np.uint64]
 Counts: TypeAlias = npt.NDArray[np.int64]
@@ -41,13 +41,6 @@ def mixed(prints: Prints, values: Floats) -> Prints:
             bits *= np.uint64(factor)
     bits ^= bits >> np.uint64(33)
     return bits
-
-
-def multiplicities(prints: Prints) -> Counts:
-    """How often each different row is there."""
-    ordered = np.sort(prints)
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    return np.diff(starts, append=len(ordered))
 
 
 @dataclass(frozen=True)

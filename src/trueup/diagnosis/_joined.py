@@ -16,9 +16,10 @@ from trueup.features import FeatureCodes, learn_column
 from trueup.model import Feature, ValueKind
 from trueup.table import Column, read_table
 
-__all__ = ["JoinedColumn", "KindsDifferError", "Measure", "join_columns"]
+__all__ = ["JoinedColumn", "KindsDifferError", "Measure", "join_columns", "joined_amounts"]
 
 _TIMES = (ValueKind.DATE, ValueKind.DATETIME)
+_LARGEST = 1e150  # squares of these, and sums of the squares, are still floats
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
@@ -106,6 +107,12 @@ def join_columns(train: Column, test: Column | None, named_categorical: bool) ->
     return JoinedColumn(train.name, measure, np.concatenate([number(column) for column in columns]), len(train))
 
 
+def joined_amounts(name: str, train: Floats, test: Floats) -> JoinedColumn:
+    """A column of numbers that stand in no table."""
+    values = np.clip(np.concatenate([train, test]), -_LARGEST, _LARGEST)
+    return JoinedColumn(name, Measure.AMOUNT, values, len(train))
+
+
 def _clash(kinds: set[ValueKind], is_categorical: bool) -> bool:
     """Whether no value of the one could be equal to a value of the other."""
     if len(kinds) < 2 or (ValueKind.MIXED in kinds and is_categorical):
@@ -114,8 +121,7 @@ def _clash(kinds: set[ValueKind], is_categorical: bool) -> bool:
 
 
 def _amounts(column: Column) -> Floats:
-    values = column.floats()
-    return np.where(np.isinf(values), np.sign(values) * 1e300, values) if np.isinf(values).any() else values
+    return np.clip(column.floats(), -_LARGEST, _LARGEST)
 
 
 def _microseconds(column: Column) -> Floats:

@@ -1,17 +1,12 @@
-"""What is wrong with single columns: gone, of another kind, empty, constant, new categories, or the label itself."""
+"""What is wrong with single columns: gone, of another kind, empty, constant, or full of new categories."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from trueup.diagnosis._finding import Finding, Severity
-from trueup.diagnosis._joined import JoinedColumn, Measure
-from trueup.diagnosis._of_scores import ranking
-from trueup.diagnosis._separation import separation
-from trueup.diagnosis._sides import Floats, Side
-from trueup.diagnosis._survey import ColumnFacts, Sample, Survey
+from trueup.diagnosis._sides import Side
+from trueup.diagnosis._survey import ColumnFacts, Survey
 from trueup.diagnosis._words import columns, percent
 from trueup.table import listed
 
@@ -21,17 +16,12 @@ _MOSTLY_MISSING = 0.95
 _MISSING_GAP, _LARGE_MISSING_GAP = 0.05, 0.1
 _UNSEEN, _MANY_UNSEEN = 0.01, 0.05
 _SIGMAS = 4.0
-_LABEL_AUC = 0.99
-_MOST_BINS = 64
-_SMOOTHING = 5.0
-_FEWEST_OF_A_CLASS = 20
 
 
-def find_in_columns(train: Side, test: Side | None, survey: Survey, sample: Sample, seed: int) -> list[Finding]:
+def find_in_columns(train: Side, test: Side | None, survey: Survey) -> list[Finding]:
     """Say what is wrong with single columns."""
     found = _absent(survey)
     for facts in survey.columns:
-        found += _label_in_disguise(train, facts.sampled, sample, seed)
         if test is not None and not facts.separates:
             found += [*_missing_on_one_side(train, test, facts), *_unseen(test, facts)]
     return found + _useless(train, test, survey)
@@ -109,52 +99,3 @@ def _useless(train: Side, test: Side | None, survey: Survey) -> list[Finding]:
             text = f"{columns(names)} {has} {what}."
             found.append(Finding(code, "note", text[0].upper() + text[1:], advice, {"columns": names}))
     return found
-
-
-def _label_in_disguise(train: Side, sampled: JoinedColumn, sample: Sample, seed: int) -> list[Finding]:
-    """A column that knows the label, and better than the scores do."""
-    if train.labels is None:
-        return []
-    rows = sample.rows[: sample.n_train]
-    labels, weights = train.labels.values[rows], sample.weights[: sample.n_train]
-    positive, negative = weights * labels, weights * (1 - labels)
-    if min(labels.sum(), (1 - labels).sum()) < _FEWEST_OF_A_CLASS:
-        return []
-    rates = _rates_of_bins(_bins(sampled), positive, negative, seed)
-    auc = separation(rates, negative, positive).auc
-    of_scores = ranking(train)
-    if auc < _LABEL_AUC or (not math.isnan(of_scores) and 1 - auc > (1 - of_scores) / 2):
-        return []
-    beside = "" if math.isnan(of_scores) else f"; the scores have {of_scores:.3f}"
-    text = f"Column {sampled.name!r} alone tells the label (AUC {auc:.3f}{beside})."
-    advice = "Is it the label under another name, or filled in afterwards? It won't be there when a score is needed."
-    values = {"column": sampled.name, "auc": auc, "score_auc": of_scores}
-    return [Finding("label_in_disguise", "error", text, advice, values)]
-
-
-def _bins(sampled: JoinedColumn) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """The values of train in bins: categories, or quantiles; what is missing has one of its own."""
-    values = sampled.train
-    missing = np.isnan(values)
-    if sampled.measure is Measure.CATEGORY:
-        return np.where(missing, 0, values + 1).astype(np.int64)
-    present = values[~missing]
-    if not len(present):
-        return np.zeros(len(values), dtype=np.int64)
-    edges = np.unique(np.quantile(present, np.linspace(0, 1, _MOST_BINS + 1)[1:-1]))
-    return np.where(missing, 0, np.searchsorted(edges, values) + 1)
-
-
-def _rates_of_bins(
-    bins: np.ndarray[tuple[int, ...], np.dtype[np.int64]], positive: Floats, negative: Floats, seed: int
-) -> Floats:
-    """The rate of the positive class in each row's bin, among the rows of the other half."""
-    half = np.random.default_rng(seed).permutation(np.arange(len(bins)) % 2)
-    rates, n_bins = np.empty(len(bins)), int(bins.max()) + 1
-    prior = float(positive.sum() / (positive.sum() + negative.sum()))
-    for held in (0, 1):
-        others, inside = half != held, half == held
-        of_positive = np.bincount(bins[others], positive[others], n_bins)
-        of_all = of_positive + np.bincount(bins[others], negative[others], n_bins)
-        rates[inside] = ((of_positive + _SMOOTHING * prior) / (of_all + _SMOOTHING))[bins[inside]]
-    return rates

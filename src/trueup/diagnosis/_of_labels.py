@@ -13,7 +13,7 @@ from trueup.diagnosis._words import percent
 
 __all__ = ["find_in_labels"]
 
-_SURE = 1e-3
+_SURE = 1e-4
 _NOTABLE_ODDS = 1.1
 _GRAVE_ODDS = 1.25
 

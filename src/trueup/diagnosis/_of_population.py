@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
 from trueup.diagnosis._differences import Difference, difference_of
 from trueup.diagnosis._finding import Finding, Severity
-from trueup.diagnosis._joined import JoinedColumn, Measure
+from trueup.diagnosis._joined import JoinedColumn, Measure, joined_amounts
 from trueup.diagnosis._population import tell_apart
 from trueup.diagnosis._sides import Side
 from trueup.diagnosis._survey import ColumnFacts, Sample, Survey
@@ -20,7 +18,7 @@ __all__ = ["compare_populations"]
 
 _SURE = 1e-3
 _NOTABLE, _LARGE, _APART = 0.55, 0.65, 0.95
-_LEAST_IMPORTANCE = 0.05
+_LEAST_LOSS = 0.1  # of the AUC beyond a half
 _MOST_GIVEAWAYS = 5
 _SCORE = "scores"
 _TIME_NAME = re.compile(
@@ -53,11 +51,9 @@ def compare_populations(
     if apart.p_value >= _SURE or apart.auc < _NOTABLE:
         return found, facts
     by_name = {column.name: column for column in tried}
-    giveaways = [
-        difference_of(by_name[name], sample)
-        for name, share in list(population.importances.items())[:_MOST_GIVEAWAYS]
-        if share >= _LEAST_IMPORTANCE
-    ]
+    least = _LEAST_LOSS * (apart.auc - 0.5)
+    told = [name for name, loss in population.importances.items() if loss >= least][:_MOST_GIVEAWAYS]
+    giveaways = [difference_of(by_name[name], sample) for name in told]
     severity: Severity = "error" if apart.auc >= _APART else "warning" if apart.auc >= _LARGE else "note"
     return [*found, _different(severity, facts, giveaways, population.importances)], facts
 
@@ -91,9 +87,8 @@ def _score_column(train: Side, test: Side, sample: Sample, taken: list[str]) -> 
     """The scores as one column more; what the user calls so stays the user's."""
     if train.raw_scores is None or test.raw_scores is None:
         return None
-    values = np.concatenate([train.raw_scores, test.raw_scores])
     name = _SCORE if _SCORE not in taken else "the scores"
-    return JoinedColumn(name, Measure.AMOUNT, values, train.n).of_rows(sample.rows, sample.n_train)
+    return joined_amounts(name, train.raw_scores, test.raw_scores).of_rows(sample.rows, sample.n_train)
 
 
 def _separating(keys: list[ColumnFacts], auc: float | None) -> list[Finding]:
@@ -113,7 +108,7 @@ def _separating(keys: list[ColumnFacts], auc: float | None) -> list[Finding]:
                 f"{_capital(columns(names))} {verb} train from test alone ({ranges}), as what rows are split by "
                 f"does.{without}",
                 f"If the split is by {it}, all is well; but nothing about rows to come can be learned from {it}: leave "
-                f"{it} out with ignore= or features=.",
+                f"{it} out (ignore=, or --drop).",
                 {"columns": names, "population_auc_without": auc},
             )
         )
@@ -125,7 +120,7 @@ def _different_column(facts: ColumnFacts, without: str, auc: float | None) -> Fi
     text = f"Column {facts.name!r} alone tells train from test ({_ranges(facts)}).{without}"
     advice = (
         "Was it made in another way on one side, in another unit or spelling? If rows were split by it, leave it out "
-        "with ignore=."
+        "(ignore=, or --drop)."
     )
     return Finding("separating_column", "warning", text, advice, {"column": facts.name, "population_auc_without": auc})
 

@@ -20,13 +20,13 @@ _HARDLY_ANY, _NOTABLE, _GRAVE = 0.001, 0.01, 0.1  # of the rows
 _SURE = 1e-4
 
 
-def find_in_rows(train: Side, test: Side | None, prints: Prints | None) -> list[Finding]:
+def find_in_rows(train: Side, test: Side | None, prints: Prints | None, *, specific: bool) -> list[Finding]:
     """Say which rows are copies: more of them than tables of these columns have by chance."""
     if prints is None:
         return []
     whole = _with_outcome(prints, train, test)
     sides = [(train, whole[: train.n])] + ([] if test is None else [(test, whole[train.n :])])
-    copies = [finding for side, of_side in sides for finding in _copies(side, of_side)]
+    copies = [finding for side, of_side in sides for finding in _copies(side, of_side, specific)]
     if test is None:
         return copies
     shared = _shared(train, test, whole, "shared_rows", bool(copies))
@@ -43,20 +43,21 @@ def _with_outcome(prints: Prints, train: Side, test: Side | None) -> Prints:
     return prints
 
 
-def _copies(side: Side, prints: Prints) -> list[Finding]:
-    """Rows of one side that are there twice where chance would have made some threefold."""
+def _copies(side: Side, prints: Prints, specific: bool) -> list[Finding]:
+    """Rows of one side that are there twice, where a column is too specific or none is there three times."""
     counts = _counts(prints)[0]
     repeated = int(counts.sum() - len(counts))
-    if repeated < _NOTABLE * side.n or not _is_copied(counts):
+    if repeated < _NOTABLE * side.n or not (specific or _is_copied(counts)):
         return []
     most = int(counts.max())
     text = (
         f"{repeated:,} of the {side.n:,} rows of {side.name} ({percent(repeated / side.n)}) repeat another row in "
         f"everything, up to {most:,} times: more than coincidence explains."
     )
-    advice = "Was a table joined or appended twice? Drop the copies, or give them weights."
-    severity: Severity = "warning"
-    return [Finding("duplicated_rows", severity, text, advice, {"side": side.name, "rows": repeated, "most": most})]
+    advice = (
+        "Was a table joined or appended twice, or is a user there as often as seen? Drop the copies, or split by user."
+    )
+    return [Finding("duplicated_rows", "warning", text, advice, {"side": side.name, "rows": repeated, "most": most})]
 
 
 def _is_copied(counts: NDArray[np.int64]) -> bool:

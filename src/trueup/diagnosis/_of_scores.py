@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from trueup.diagnosis._finding import Finding, Severity
-from trueup.diagnosis._separation import separation
+from trueup.diagnosis._separation import Separation, separation
 from trueup.diagnosis._sides import Floats, Side
 from trueup.diagnosis._words import percent, short
 
-__all__ = ["find_in_scores", "ranking"]
+__all__ = ["find_between_scores", "find_in_scores", "ranking"]
 
 _FEWEST_ROWS = 200
 _FEW_VALUES = 10
@@ -18,8 +20,9 @@ _MOST_DECIMALS = 3
 _COARSE_STEP, _VERY_COARSE_STEP = 0.05, 0.2  # of the mean score
 _MANY_CERTAIN = 0.05
 _PERFECT, _BACKWARD = 0.9995, 0.45
-_SURE = 1e-4
 _FAR_OFF = 3.0
+_BETTER, _MUCH_BETTER = 0.01, 0.03
+_SIGMAS = 4.0
 
 
 def find_in_scores(side: Side) -> list[Finding]:
@@ -28,18 +31,49 @@ def find_in_scores(side: Side) -> list[Finding]:
         return []
     if side.scores is None:
         return _no_probabilities(side, side.raw_scores)
-    found = [*_resolution(side, side.scores)]
+    found = _resolution(side, side.scores)
     if not any(finding.code == "constant_scores" for finding in found):
         found += [*_certainties(side, side.scores), *_direction(side)]
     return [*found, *_level(side)]
 
 
-def ranking(side: Side) -> float:
-    """The AUC of the scores; NaN if it has none."""
+def ranking(side: Side) -> Separation | None:
+    """How well the scores rank the labels; None if that can't be said."""
     scores, labels = side.scores, side.labels
     if scores is None or labels is None or not 0 < side.rate < 1:
-        return float("nan")
-    return separation(scores, side.row_weights * (1 - labels.values), side.row_weights * labels.values).auc
+        return None
+    return separation(scores, side.row_weights * (1 - labels.values), side.row_weights * labels.values)
+
+
+def _promised_ranking(side: Side) -> float:
+    """The AUC that the scores have if they are true."""
+    scores = side.scores
+    if scores is None or not 0 < side.mean_score < 1:
+        return math.nan
+    return separation(scores, side.row_weights * (1 - scores), side.row_weights * scores).auc
+
+
+def find_between_scores(train: Side, test: Side) -> list[Finding]:
+    """Say whether the scores are better on train, as those of a model are that was trained on these rows.
+
+    Rows of another population may be harder to rank, but then the scores say so themselves: if they are true, the AUC
+    is that of labels drawn from them. So what counts is the gap beyond the one that the scores promise.
+    """
+    ranks = ranking(train), ranking(test)
+    if ranks[0] is None or ranks[1] is None:
+        return []
+    gap = ranks[0].auc - ranks[1].auc
+    gap = min(gap, gap - _promised_ranking(train) + _promised_ranking(test))
+    if not gap >= _BETTER or gap < _SIGMAS * math.hypot(ranks[0].standard_error, ranks[1].standard_error):
+        return []
+    text = f"The scores rank train better than test: their AUC is {ranks[0].auc:.3f} there and {ranks[1].auc:.3f} here."
+    advice = (
+        "Was the model trained on the rows of train? Then its scores are too good there, and what is learned from them "
+        "is wrong: calibrate on rows that the model never saw."
+    )
+    severity: Severity = "warning" if gap >= _MUCH_BETTER else "note"
+    values = {"train_auc": ranks[0].auc, "test_auc": ranks[1].auc}
+    return [Finding("scores_better_on_train", severity, text, advice, values)]
 
 
 def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
@@ -78,33 +112,44 @@ def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
 
 
 def _resolution(side: Side, scores: Floats) -> list[Finding]:
-    """Scores that are all the same, hardly distinct, or rounded."""
+    """Scores that are all the same, classes, hardly distinct, or rounded: the worst of these."""
     if scores.min() == scores.max():
         text = f"All {side.n:,} scores of {side.name} are {scores[0]:g}."
         advice = "Is it the right column? Constant scores rank nothing; all that can be learned is in the features."
         return [Finding("constant_scores", "warning", text, advice, {"side": side.name, "score": float(scores[0])})]
+    if np.isin(scores, (0, 1)).all():
+        text = f"All {side.n:,} scores of {side.name} are 0 or 1: they are classes, not probabilities."
+        advice = "Pass the second column of predict_proba, not what predict gives."
+        return [Finding("scores_are_classes", "error", text, advice, {"side": side.name})]
     if side.n < _FEWEST_ROWS:
         return []
-    n_distinct = len(np.unique(scores))
-    decimals = _decimals(scores)
-    rounded = "" if decimals is None else f", multiples of {10**-decimals:g}"
-    values = {"side": side.name, "distinct": n_distinct, "decimals": decimals}
+    n_distinct, decimals = len(np.unique(scores)), _decimals(scores)
+    return _few_distinct(side, n_distinct, decimals) or _rounded(side, decimals)
+
+
+def _few_distinct(side: Side, n_distinct: int, decimals: int | None) -> list[Finding]:
     few = n_distinct <= _FEW_VALUES
-    if few or (n_distinct <= _SOMEWHAT_FEW_VALUES and side.n >= _MANY_ROWS):
-        text = f"The {side.n:,} scores of {side.name} take only {n_distinct} different values{rounded}."
-        advice = "Are they classes or rounded? Pass the probabilities as the model gives them."
-        return [Finding("few_distinct_scores", "warning" if few else "note", text, advice, values)]
+    if not few and (n_distinct > _SOMEWHAT_FEW_VALUES or side.n < _MANY_ROWS):
+        return []
+    rounded = "" if decimals is None else f", multiples of {10**-decimals:g}"
+    text = f"The {side.n:,} scores of {side.name} take only {n_distinct} different values{rounded}."
+    advice = "Are they classes or rounded? Pass the probabilities as the model gives them."
+    values = {"side": side.name, "distinct": n_distinct, "decimals": decimals}
+    return [Finding("few_distinct_scores", "warning" if few else "note", text, advice, values)]
+
+
+def _rounded(side: Side, decimals: int | None) -> list[Finding]:
     if decimals is None:
         return []
-    usual = min(side.mean_score, 1 - side.mean_score)
-    step = 10.0**-decimals
+    usual, step = min(side.mean_score, 1 - side.mean_score), 10.0**-decimals
     if decimals > 2 and step < _COARSE_STEP * usual:
         return []
     severity: Severity = "warning" if step >= _VERY_COARSE_STEP * usual else "note"
     text = (
         f"All {side.n:,} scores of {side.name} are multiples of {step:g}, and their mean is {short(side.mean_score)}."
     )
-    return [Finding("rounded_scores", severity, text, "Pass them unrounded: what was rounded off is lost.", values)]
+    advice = "Pass them unrounded: what was rounded off is lost."
+    return [Finding("rounded_scores", severity, text, advice, {"side": side.name, "decimals": decimals})]
 
 
 def _decimals(scores: Floats) -> int | None:
@@ -122,7 +167,7 @@ def _certainties(side: Side, scores: Floats) -> list[Finding]:
     """Scores of exactly 0 or 1, which leave no doubt, and for which being wrong costs without end."""
     certain = (scores == 0) | (scores == 1)
     n = int(certain.sum())
-    if n in (0, side.n):  # all of them: classes, which is told elsewhere
+    if n in (0, side.n):  # all of them are classes, which is told elsewhere
         return []
     wrong = 0 if side.labels is None else int((np.abs(side.labels.values - scores)[certain] > 0).sum())
     text = f"{n:,} of {side.n:,} scores of {side.name} are exactly 0 or 1"
@@ -134,11 +179,9 @@ def _certainties(side: Side, scores: Floats) -> list[Finding]:
 
 def _direction(side: Side) -> list[Finding]:
     """Scores that know the label, or its opposite."""
-    scores, labels = side.scores, side.labels
-    if scores is None or labels is None or not 0 < side.rate < 1:
+    rank, labels = ranking(side), side.labels
+    if rank is None or labels is None:
         return []
-    weights = side.row_weights
-    rank = separation(scores, weights * (1 - labels.values), weights * labels.values)
     values = {"side": side.name, "auc": rank.auc}
     if rank.auc >= _PERFECT and min(labels.values.sum(), (1 - labels.values).sum()) >= 10:
         text = f"The scores of {side.name} tell the two classes apart all but perfectly (AUC {rank.auc:.4f})."

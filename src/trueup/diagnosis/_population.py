@@ -18,6 +18,8 @@ __all__ = ["Population", "tell_apart"]
 
 _FOLDS = 3
 _TREES = 60
+_WORTH_EXPLAINING = 0.53
+_MOST_EXPLAINED = 8
 FEWEST_ROWS = 60
 
 
@@ -30,7 +32,8 @@ class Population:
     separation : Separation
         Its AUC on rows that it was not trained on.
     importances : dict of str to float
-        The share of each column in what it gained, the largest first.
+        What the AUC loses, on the rows held out, if a column's values are shuffled among them; the largest first.
+        Columns that the classifier hardly used are left out.
     """
 
     separation: Separation
@@ -56,10 +59,9 @@ def tell_apart(columns: list[JoinedColumn], sample: Sample, n_threads: int, seed
     jobs = [partial(_held_out, matrix, categorical, is_test, sample.weights, folds == k) for k in range(_FOLDS)]
     with Workers(min(n_threads, _FOLDS), [threading.Event()]) as workers:
         results = workers.all(jobs)
-    gains = np.sum([gain for _, gain in results], axis=0)
-    shares = gains / gains.sum() if gains.any() else gains
-    order = np.argsort(-shares, kind="stable")
-    importances = {columns[i].name: float(shares[i]) for i in order}
+    losses = np.mean([loss for _, loss in results], axis=0)
+    order = np.argsort(-losses, kind="stable")
+    importances = {columns[i].name: float(losses[i]) for i in order if losses[i] > 0}
     return Population(mean_separation([part for part, _ in results]), importances)
 
 
@@ -75,7 +77,10 @@ def _folds(is_test: Any, seed: int) -> Any:
 def _held_out(
     matrix: Floats, categorical: list[int], is_test: Any, weights: Floats, held: Any
 ) -> tuple[Separation, Floats]:
-    """The AUC on the rows held out of a classifier of the others, and what each column gained it."""
+    """The AUC on the rows held out of a classifier of the others, and what it loses without each column.
+
+    The gains that LightGBM tells are those on its training rows, where columns of many categories gain by chance.
+    """
     import lightgbm as lgb
 
     parameters = {
@@ -98,7 +103,20 @@ def _held_out(
         params=parameters,
     )
     booster = lgb.train(parameters, training_set, _TREES)
-    scores = np.asarray(booster.predict(matrix[held], num_threads=1), dtype=np.float64)
-    test = is_test[held]
-    part = separation(scores, np.where(test, 0.0, weights[held]), np.where(test, weights[held], 0.0))
-    return part, np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+    of_train, of_test = (np.where(is_test[held] == side, weights[held], 0.0) for side in (False, True))
+
+    def measured(rows: Floats) -> Separation:
+        """How well the classifier does on the rows held out, as they are or with a column shuffled."""
+        return separation(np.asarray(booster.predict(rows, num_threads=1), dtype=np.float64), of_train, of_test)
+
+    rows = matrix[held]
+    whole, losses = measured(rows), np.zeros(matrix.shape[1])
+    if whole.auc >= _WORTH_EXPLAINING:
+        gains = np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+        order = np.random.default_rng(0).permutation(len(rows))
+        for column in np.argsort(-gains, kind="stable")[:_MOST_EXPLAINED]:
+            kept = rows[:, column].copy()
+            rows[:, column] = kept[order]
+            losses[column] = whole.auc - measured(rows).auc
+            rows[:, column] = kept
+    return whole, losses

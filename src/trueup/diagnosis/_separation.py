@@ -62,6 +62,7 @@ def separation(numbers: Floats, of_first: Floats, of_second: Floats) -> Separati
     first_total, second_total = float(first.sum()), float(second.sum())
 
     def share_below(weights: Floats, total: float) -> Floats:
+        """Which share of a group lies below each row, a tie counting half."""
         tied = np.add.reduceat(weights, starts)
         return np.repeat((np.cumsum(tied) - tied / 2) / total, sizes)
 

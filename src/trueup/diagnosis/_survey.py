@@ -14,7 +14,9 @@ from trueup.diagnosis._fingerprints import Coincidence, Prints, coincidence, mix
 from trueup.diagnosis._joined import JoinedColumn, KindsDifferError, Measure, join_columns
 from trueup.diagnosis._separation import separation
 from trueup.diagnosis._sides import Floats, Side
+from trueup.errors import ColumnError
 from trueup.features import chosen_columns
+from trueup.table import listed
 
 __all__ = ["ColumnFacts", "Sample", "Survey", "draw_sample", "survey_columns"]
 
@@ -22,6 +24,7 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 _FEWEST_FOR_AN_ID = 100
 _SHARE_OF_AN_ID = 0.99
+_SHARE_OF_A_MEASUREMENT = 0.9
 _DENSE = 10  # numbers that all differ, and lie within so many times as many, were counted, not measured
 _HUGE = 1e9
 _ID_NAME = re.compile(r"(?i:(^|[_ .\-])(id|uuid|guid|key|idx|index|row|row_?num(ber)?)([_ .\-]|$))|[a-z]I[dD]$")
@@ -78,6 +81,8 @@ class ColumnFacts:
         Whether all values that are there are equal.
     is_id : bool
         Whether it numbers or names rows, so that its values say nothing about other rows.
+    is_measured : bool
+        Whether it holds fractions of which hardly two are equal, so that equal ones are no coincidence.
     separates : bool
         Whether it tells train from test on its own.
     unseen : Coincidence or None
@@ -92,6 +97,7 @@ class ColumnFacts:
     missing: tuple[int, int]
     is_constant: bool
     is_id: bool
+    is_measured: bool
     separates: bool
     unseen: Coincidence | None
     unseen_values: tuple[object, ...]
@@ -124,6 +130,11 @@ class Survey:
     absent: tuple[str, ...]
     prints: Prints | None
 
+    @property
+    def is_specific(self) -> bool:
+        """Whether equal rows are no coincidence."""
+        return any(facts.is_measured and not facts.separates for facts in self.columns)
+
 
 def draw_sample(train: Side, test: Side | None, most: int, seed: int) -> Sample:
     """Draw rows of either side, at most half of `most` of each; without a test side all of it from train."""
@@ -153,6 +164,10 @@ def survey_columns(
     """Look at every column once; no more than one is held in full."""
     if train.table is None:
         return Survey((), {}, (), None)
+    unknown = [name for name in ignore if name not in train.table]
+    if unknown:
+        columns = listed(train.table.names, 12)
+        raise ColumnError(f"ignore: X has no column {listed(unknown)}. Its columns are {columns}.")
     prints = no_prints(train.n + (0 if test is None else test.n))
     seen, clashing, absent = [], {}, []
     for name, named in chosen_columns(train.table, features, categorical_features):
@@ -193,6 +208,7 @@ def _facts_of(column: JoinedColumn, sample: Sample) -> ColumnFacts:
             missing,
             is_constant=int((counts[0] + counts[1] > 0).sum()) == 1,
             is_id=is_id,
+            is_measured=False,
             separates=both_there and not is_id and _no_overlap(*counts),
             unseen=unseen,
             unseen_values=tuple(column.value(code) for code in np.argsort(-new, kind="stable")[:3] if new[code]),
@@ -209,6 +225,7 @@ def _facts_of(column: JoinedColumn, sample: Sample) -> ColumnFacts:
         missing,
         is_constant=constant,
         is_id=_counts_rows(column, sampled),
+        is_measured=_measures(sampled),
         separates=both_there and not constant and _separates(known, sampled, sample),
         unseen=None,
         unseen_values=(),
@@ -246,6 +263,13 @@ def _names_rows(counts: Rows) -> bool:
     """Whether there are about as many categories as rows."""
     total = int(counts.sum())
     return total >= _FEWEST_FOR_AN_ID and int((counts > 0).sum()) >= _SHARE_OF_AN_ID * total
+
+
+def _measures(sampled: JoinedColumn) -> bool:
+    values = sampled.train[~np.isnan(sampled.train)]
+    if len(values) < _FEWEST_FOR_AN_ID or np.array_equal(values, np.floor(values)):
+        return False
+    return len(np.unique(values)) >= _SHARE_OF_A_MEASUREMENT * len(sampled.train)
 
 
 def _counts_rows(column: JoinedColumn, sampled: JoinedColumn) -> bool:
