@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 from functools import partial
 from typing import Annotated
 
 import typer
 
+from trueup.cli._compare import FailOn
 from trueup.cli._evaluate import EvaluateOptions, EvaluateRequest, evaluate
 from trueup.cli._models import ModelSpec
 from trueup.cli._options import AsJson, InputFormat, Jobs, Work, refuse_both
@@ -15,14 +15,6 @@ from trueup.cli._options import AsJson, InputFormat, Jobs, Work, refuse_both
 __all__ = ["evaluate_command"]
 
 _ROWS, _MODEL, _MANY, _GATE = "Which rows test", "The model", "Many models at once", "For scripts"
-
-
-class FailOn(str, enum.Enum):
-    """Verdicts that end with exit code 5."""
-
-    KEEP = "keep"
-    INCONCLUSIVE = "inconclusive"
-    NOT_SHIP = "not-ship"
 
 
 def evaluate_command(
@@ -156,6 +148,6 @@ def evaluate_command(
         jobs=jobs,
         as_json=as_json,
         quiet=quiet,
-        fail_on=None if fail_on is None else fail_on.value,
+        fail_on=fail_on,
     )
     return partial(evaluate, request)

@@ -58,11 +58,11 @@ def _write(story: Story, folder: Path) -> dict[str, str]:
     import pyarrow.parquet as pq
 
     from trueup.errors import ParameterError
-    from trueup.evaluation import require_report
     from trueup.model import atomic_folder
+    from trueup.report import require_packages
 
     try:
-        require_report()
+        require_packages()
         has_report = True
     except ParameterError as error:
         print(error, file=sys.stderr)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import assign_roles, check_column
+from trueup.cli._compare import FailOn
 from trueup.cli._errors import ExitCode, FileError, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
@@ -44,16 +45,16 @@ class EvaluateRequest:
     jobs: int | None
     as_json: bool
     quiet: bool
-    fail_on: str | None
+    fail_on: FailOn | None
 
 
 def evaluate(request: EvaluateRequest) -> int | None:
     """Evaluate what the request names, write it, and say what came out."""
-    from trueup.evaluation import require_report
+    from trueup.report import require_packages
 
     if request.output == STANDARD_STREAM:
         raise FileError("An evaluation is a folder of files and can't go to stdout. Name a folder with -o.")
-    require_report()
+    require_packages()
     if request.manifest is not None:
         return _many(request, models_in_manifest(request.manifest, request.spec))
     if request.spec.table != STANDARD_STREAM and os.path.isdir(request.spec.table):
@@ -159,9 +160,8 @@ def failing(request: EvaluateRequest, verdicts: Mapping[str, str]) -> int | None
     """The exit code that --fail-on asks for, and on stderr why."""
     if request.fail_on is None:
         return None
-    failing_verdicts: Iterable[str] = ("keep", "inconclusive") if request.fail_on == "not-ship" else (request.fail_on,)
-    failed = [f"{shown(name)} is {verdict}" for name, verdict in verdicts.items() if verdict in failing_verdicts]
+    failed = [f"{shown(name)} is {verdict}" for name, verdict in verdicts.items() if request.fail_on.is_met(verdict)]
     if not failed:
         return None
-    print(f"failed: {'; '.join(failed)} (--fail-on {request.fail_on}).", file=sys.stderr)
+    print(f"failed: {'; '.join(failed)} (--fail-on {request.fail_on.value}).", file=sys.stderr)
     return ExitCode.LIMIT

@@ -62,7 +62,7 @@ def draw_verdict(console: Console, evaluation: Evaluation, files: dict[str, str]
     """Show the verdict, its reasons, and where the files are."""
     console.print(verdict_in_words(evaluation), style=VERDICT_STYLES[evaluation.verdict])
     for reason in evaluation.reasons:
-        mark, style = ("+", None) if reason.holds else ("-", "yellow")
+        mark, style = ("✓", None) if reason.holds else ("✗", "yellow")
         console.print(facts([(mark, shown(reason.text))]), style=style)
     console.print(f"The model:  {shown(files['model.trueup'])}, {_saved(evaluation)}", soft_wrap=True)
     if "report.html" in files:
@@ -160,9 +160,7 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     console.print(f"Of {comparison.n_segments:,} segments {told}; {wrong}.")
     rows = comparison.to_dict(100)["segments"]
     for outcome, word, style in (("harmed", "harmed", "red"), ("gains", "gains", "green")):
-        # Two conditions that the same rows meet are one segment to a reader.
-        distinct = {(row["rows"], row["difference"]): row for row in reversed(rows) if row["outcome"] == outcome}
-        for row in list(reversed(distinct.values()))[:_MOST_SEGMENTS]:
+        for row in [row for row in rows if row["outcome"] == outcome and row["is_story"]][:_MOST_SEGMENTS]:
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
             promised = f"{percent(row['mean_base'])} → {percent(row['mean_candidate'])}"
             observed = percent(row["observed_rate"])

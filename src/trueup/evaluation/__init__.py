@@ -2,7 +2,7 @@
 
 from trueup.evaluation._evaluate import evaluate
 from trueup.evaluation._result import Evaluation, Seconds
-from trueup.evaluation._save import FILES, require_report
+from trueup.evaluation._save import FILES
 from trueup.evaluation._sides import Side, SplitFacts
 from trueup.evaluation._summary import PERCENTILES, Outcome, Summary, summarize
 from trueup.evaluation._summary_page import summary_csv
@@ -17,7 +17,6 @@ __all__ = [
     "SplitFacts",
     "Summary",
     "evaluate",
-    "require_report",
     "summarize",
     "summary_csv",
 ]

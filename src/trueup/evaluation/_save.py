@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trueup.errors import ParameterError
 from trueup.evaluation._plain import plain
 from trueup.model import atomic_folder
+from trueup.report import require_packages
 
 if TYPE_CHECKING:
     from trueup.evaluation._result import Evaluation
 
-__all__ = ["FILES", "require_report", "save"]
+__all__ = ["FILES", "save"]
 
 FILES = ("model.trueup", "report.html", "evaluation.json", "scored.parquet")
-_NEEDED = ("altair", "vl_convert", "jinja2")
-
-
-def require_report() -> None:
-    """Raise an error that names the pip command if reports can't be made: before the work, and not after it."""
-    if any(importlib.util.find_spec(module) is None for module in _NEEDED):
-        raise ParameterError('The report needs altair, vl-convert-python and jinja2: pip install "trueup[report]".')
 
 
 def save(
@@ -39,7 +31,7 @@ def save(
     import pyarrow.parquet as pq
 
     if report:
-        require_report()
+        require_packages()
     page = str(evaluation.to_html(title=title)) if report else None
     facts = evaluation.to_dict() | ({} if about is None else {"about": plain(dict(about))})
     with atomic_folder(folder, FILES) as temporary:
