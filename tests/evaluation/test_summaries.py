@@ -7,7 +7,7 @@ import math
 import pytest
 
 from trueup.errors import ParameterError
-from trueup.evaluation import Outcome, summarize, summary_csv
+from trueup.evaluation import Outcome, summarize
 
 BEFORE = {"log_loss": 0.5, "prauc": 0.4, "auroc": 0.8, "ece": 0.02}
 
@@ -62,7 +62,7 @@ def test_no_models_at_all_give_no_numbers() -> None:
 
 def test_the_table_has_a_line_a_model_and_leaves_out_what_is_no_number() -> None:
     grown = Outcome("gr,own", "keep", 10, 2, BEFORE | {"ece": 0.0}, BEFORE)
-    header, line = summary_csv(summarize([grown])).splitlines()
+    header, line = summarize([grown]).to_csv().splitlines()
     assert header.startswith("model,verdict,rows,warnings,log_loss_before,log_loss_after,log_loss_change,")
     assert line.startswith('"gr,own",keep,10,2,0.5,0.5,0.0,')
     assert line.endswith(",0.0,0.02,,")  # no change of the ECE, no report

@@ -72,7 +72,7 @@ def _one(request: EvaluateRequest) -> int | None:
     from trueup.evaluation import FILES
     from trueup.model import check_folder
 
-    spec = request.spec.check("TABLE")
+    spec = request.spec.check(repr(request.spec.table))
     check_folder(request.output, FILES)
     try:
         evaluation, where = evaluated(request, spec)

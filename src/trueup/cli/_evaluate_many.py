@@ -124,11 +124,10 @@ def _finished(folder: Path, made_from: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _write(summary: Summary, out: Path) -> dict[str, str]:
-    from trueup.evaluation import summary_csv
     from trueup.model import atomic_path
 
     out.mkdir(parents=True, exist_ok=True)
-    contents = (json.dumps(summary.to_dict(), indent=1, allow_nan=False), summary_csv(summary), summary.to_html())
+    contents = (json.dumps(summary.to_dict(), indent=1, allow_nan=False), summary.to_csv(), summary.to_html())
     with contextlib.ExitStack() as together:
         paths = [together.enter_context(atomic_path(out / name)) for name in SUMMARY_FILES]
         for path, content in zip(paths, contents, strict=True):

@@ -5,7 +5,6 @@ from trueup.evaluation._result import Evaluation, Seconds
 from trueup.evaluation._save import FILES
 from trueup.evaluation._sides import Side, SplitFacts
 from trueup.evaluation._summary import PERCENTILES, Outcome, Summary, summarize
-from trueup.evaluation._summary_page import summary_csv
 
 __all__ = [
     "FILES",
@@ -18,5 +17,4 @@ __all__ = [
     "Summary",
     "evaluate",
     "summarize",
-    "summary_csv",
 ]

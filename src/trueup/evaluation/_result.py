@@ -23,7 +23,19 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Seconds:
-    """How long the parts of an evaluation took."""
+    """How long the parts of an evaluation took.
+
+    Attributes
+    ----------
+    diagnosis, fit, comparison : float
+        Seconds; reading and splitting rows is part of the diagnosis.
+
+    Examples
+    --------
+    >>> from trueup.evaluation import Seconds
+    >>> Seconds(diagnosis=0.5, fit=2.0, comparison=1.0).fit
+    2.0
+    """
 
     diagnosis: float
     fit: float
@@ -66,10 +78,13 @@ class Evaluation:
     --------
     >>> import trueup
     >>> from trueup.datasets import make_traffic
-    >>> traffic = make_traffic(20_000)
-    >>> evaluation = trueup.evaluate(traffic.X, traffic.y, traffic.scores)
+    >>> traffic = make_traffic(1_000)
+    >>> quick = {"estimator": trueup.MCGrad(max_rounds=0), "comparison": {"max_depth": 1}}
+    >>> evaluation = trueup.evaluate(traffic.X, traffic.y, traffic.scores, **quick)
     >>> evaluation
-    Evaluation(ship: trained on 14,000 rows, tested on 6,000 (30 %), drawn at random)
+    Evaluation(keep: trained on 700 rows, tested on 300 (30 %), drawn at random)
+    >>> print(evaluation.reasons[-2].text)
+    No round of the calibration helped, so it gives the scores back as they are.
     """
 
     verdict: str
@@ -112,8 +127,9 @@ class Evaluation:
         --------
         >>> import trueup
         >>> from trueup.datasets import make_traffic
-        >>> traffic = make_traffic(20_000)
-        >>> evaluation = trueup.evaluate(traffic.X, traffic.y, traffic.scores)
+        >>> traffic = make_traffic(1_000)
+        >>> quick = {"estimator": trueup.MCGrad(max_rounds=0), "comparison": {"max_depth": 1}}
+        >>> evaluation = trueup.evaluate(traffic.X, traffic.y, traffic.scores, **quick)
         >>> list(evaluation.to_dict())[:4]
         ['schema_version', 'verdict', 'reasons', 'split']
         """
@@ -194,11 +210,12 @@ class Evaluation:
         >>> import tempfile
         >>> import trueup
         >>> from trueup.datasets import make_traffic
-        >>> traffic = make_traffic(20_000)
-        >>> evaluation = trueup.evaluate(traffic.X, traffic.y, traffic.scores)
+        >>> traffic = make_traffic(1_000)
+        >>> quick = {"estimator": trueup.MCGrad(max_rounds=0), "comparison": {"max_depth": 1}}
+        >>> evaluation = trueup.evaluate(traffic.X, traffic.y, traffic.scores, **quick)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     sorted(evaluation.save(folder + "/clicks"))
-        ['evaluation.json', 'model.trueup', 'report.html', 'scored.parquet']
+        ...     sorted(evaluation.save(folder + "/clicks", report=False))
+        ['evaluation.json', 'model.trueup', 'scored.parquet']
         """
         from trueup.evaluation._save import save
 

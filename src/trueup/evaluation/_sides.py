@@ -39,6 +39,12 @@ class Side:
         The earliest and the latest time, where rows have one.
     n_groups : int or None
         How many groups, where rows have one.
+
+    Examples
+    --------
+    >>> from trueup.evaluation import Side
+    >>> Side(rows=100, positive_rate=0.12, mean_score=0.1, first="2023", last="2024").last
+    '2024'
     """
 
     rows: int
@@ -68,11 +74,12 @@ class SplitFacts:
     --------
     >>> import trueup
     >>> from trueup.datasets import make_traffic
-    >>> traffic = make_traffic(6_000)
-    >>> year = [2023] * 4_000 + [2024] * 2_000
-    >>> split = trueup.evaluate(traffic.X, traffic.y, traffic.scores, time=year).split
+    >>> traffic = make_traffic(1_000)
+    >>> quick = {"estimator": trueup.MCGrad(max_rounds=0), "comparison": {"max_depth": 1}}
+    >>> year = [2023] * 700 + [2024] * 300
+    >>> split = trueup.evaluate(traffic.X, traffic.y, traffic.scores, time=year, **quick).split
     >>> split.kind, split.train.rows, split.test.first
-    ('time', 4000, '2024')
+    ('time', 700, '2024')
     """
 
     kind: SplitKind

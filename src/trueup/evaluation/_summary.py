@@ -40,6 +40,13 @@ class Outcome:
         Metrics of the scores as they are, and of the calibrated ones.
     report : str or None
         Where its report is.
+
+    Examples
+    --------
+    >>> from trueup.evaluation import Outcome
+    >>> model = Outcome("clicks", "ship", 1_000, 0, {"log_loss": 0.5}, {"log_loss": 0.4})
+    >>> round(model.change("log_loss"), 3)
+    -0.2
     """
 
     name: str
@@ -51,7 +58,18 @@ class Outcome:
     report: str | None = None
 
     def change(self, metric: str) -> float:
-        """The relative change of a metric, after over before less 1; NaN if it was 0 and is no more."""
+        """Return the relative change of a metric: after over before, less 1.
+
+        Parameters
+        ----------
+        metric : str
+            The metric.
+
+        Returns
+        -------
+        float
+            The change; NaN if the metric was 0 and is no more.
+        """
         before, after = self.before[metric], self.after[metric]
         if before == after:
             return 0.0
@@ -59,7 +77,22 @@ class Outcome:
 
     @classmethod
     def of(cls, name: str, evaluation: Evaluation | Mapping[str, Any], report: str | None = None) -> Outcome:
-        """The outcome of an evaluation, or of what its `to_dict` gave."""
+        """Return the outcome of an evaluation.
+
+        Parameters
+        ----------
+        name : str
+            The model.
+        evaluation : Evaluation or mapping
+            The evaluation, or what its `to_dict` gave.
+        report : str, optional
+            Where its report is.
+
+        Returns
+        -------
+        Outcome
+            What became of the model.
+        """
         facts: Mapping[str, Any] = evaluation.to_dict() if isinstance(evaluation, Evaluation) else evaluation
         rows = {row["metric"]: row for row in facts["comparison"]["metrics"]}
         found = [finding for finding in facts["diagnosis"]["findings"] if finding["severity"] != "note"]
@@ -159,6 +192,18 @@ class Summary:
                 row[f"{metric}_change"] = model.change(metric)
             table.append(row | {"report": model.report})
         return table
+
+    def to_csv(self) -> str:
+        """Return the models as a table in CSV, a line each.
+
+        Returns
+        -------
+        str
+            The table, with a line of names first; empty if there are no models.
+        """
+        from trueup.evaluation._summary_page import summary_csv
+
+        return summary_csv(self)
 
     def to_html(self) -> str:
         """Return one page with the table of percentiles, and links to the reports.
