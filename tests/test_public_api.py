@@ -12,7 +12,7 @@ import trueup
 
 def test_the_public_names_are_these() -> None:
     classes = "AuditResult BaselineCalibrator Calibrator Comparison MCGrad MulticalibratedClassifier"
-    others = "__version__ audit baselines compare curves datasets errors load metrics segments"
+    others = "__version__ audit baselines compare curves datasets errors load metrics plot segments"
     assert trueup.__all__ == [*classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
 
@@ -35,5 +35,5 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_import_trueup_loads_nothing_heavy() -> None:
-    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "pandas", "pyarrow", "narwhals", "rich", "typer"}
+    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "matplotlib", "pandas", "pyarrow", "narwhals", "rich", "typer"}
     assert modules_after("import trueup") & heavy == set()

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, metrics, segments
+    from trueup import baselines, curves, datasets, errors, metrics, plot, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
@@ -30,6 +30,7 @@ __all__ = [
     "errors",
     "load",
     "metrics",
+    "plot",
     "segments",
 ]
 
@@ -44,7 +45,7 @@ _HOME = {
     "compare": "trueup.comparison",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "segments")
+_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "plot", "segments")
 
 
 def __getattr__(name: str) -> Any:
