@@ -105,7 +105,8 @@ def _series(series: Series, role: str) -> dict[str, Any]:
         "share": _rounded(path.share),
         "difference": _rounded(path.difference),
         "extremes": [path.low_at, path.high_at],
-        "band": _number(path.band),
+        "ecce": _number(path.ecce),
+        "noise": _number(path.noise),
         "ecceSigma": _number(path.ecce_sigma),
     }
 
