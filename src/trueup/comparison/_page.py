@@ -158,8 +158,8 @@ def _segments(comparison: Comparison, names: tuple[str, str], *, in_full: bool) 
     codes = np.array([list(_OPTIONS).index(one) for one in columns["outcome"]], dtype=np.int64)
     return Segments(
         title="Who gains and who is harmed",
-        reads=f"By how much the loss of each segment changes: below 0 the {names[1]} is better there. Open a segment "
-        "to see its curves. p counts in that all segments were searched; * marks what is more than noise.",
+        reads="By how much the loss of each segment changes: below 0 it gets better. Open a segment to see its "
+        "curves. p counts in that all segments were searched; * marks what is more than noise.",
         words=tuple(columns["segment"].tolist()),
         columns=_columns(columns, comparison, names),
         choice=Choice("Outcome", tuple(_OPTIONS.values()), codes, "by more than noise explains"),
@@ -226,8 +226,8 @@ def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str)
     )
     loss = in_form(float(columns["difference"][i]), Form.CHANGE)
     return (
-        f"({share} of the rows) {'is harmed' if outcome == 'harmed' else 'gains'}: {names[0]} promised {base}, "
-        f"{names[1]} promises {candidate}, and {observed} happened. Its loss changes by {loss}."
+        f"({share} of the rows) {'is harmed' if outcome == 'harmed' else 'gains'}: promised were {base} ({names[0]}) "
+        f"and {candidate} ({names[1]}), and {observed} happened. Its loss changes by {loss}."
     )
 
 
