@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from trueup.auditing._listing import Listing
 from trueup.auditing._words import detectable_in_words, in_plural
-from trueup.curves import cumulative_curve, reliability_curve
 from trueup.report import (
     MOST_CURVES,
     MOST_SEGMENTS,
-    POINTS_OF_A_CURVE,
     Choice,
     Column,
     Estimate,
@@ -32,6 +30,7 @@ from trueup.report import (
     in_form,
     made_with,
     percent_digits,
+    series_of,
 )
 
 if TYPE_CHECKING:
@@ -281,10 +280,5 @@ def _all_rows(listing: Listing) -> Series:
 
 def _series(name: str, listing: Listing, inside: Any) -> Series:
     rows = listing.audited.rows
-    labels, scores = rows.labels[inside], rows.scores[inside]
     weights = None if rows.weights is None else rows.weights[inside]
-    return Series(
-        name,
-        reliability_curve(labels, scores, sample_weight=weights),
-        cumulative_curve(labels, scores, sample_weight=weights, max_points=POINTS_OF_A_CURVE),
-    )
+    return series_of(name, rows.labels[inside], rows.scores[inside], weights)

@@ -10,11 +10,9 @@ import numpy.typing as npt
 
 from trueup.auditing import segments_before_and_after
 from trueup.comparison._metrics import MetricDifference
-from trueup.curves import cumulative_curve, reliability_curve
 from trueup.report import (
     MOST_CURVES,
     MOST_SEGMENTS,
-    POINTS_OF_A_CURVE,
     Check,
     Choice,
     Column,
@@ -32,6 +30,7 @@ from trueup.report import (
     in_form,
     made_with,
     percent_digits,
+    series_of,
 )
 
 if TYPE_CHECKING:
@@ -233,12 +232,7 @@ def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str)
 
 def _series(comparison: Comparison, names: tuple[str, str], inside: Any) -> tuple[Series, ...]:
     rows = comparison._search.loss.rows
-    labels, weights = rows.labels[inside], rows.weights[inside]
     return tuple(
-        Series(
-            name,
-            reliability_curve(labels, scores[inside], sample_weight=weights),
-            cumulative_curve(labels, scores[inside], sample_weight=weights, max_points=POINTS_OF_A_CURVE),
-        )
+        series_of(name, rows.labels[inside], scores[inside], rows.weights[inside])
         for name, scores in zip(names, (rows.base, rows.candidate), strict=True)
     )
