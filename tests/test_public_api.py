@@ -16,7 +16,8 @@ def test_the_public_names_are_these() -> None:
         "MulticalibratedClassifier"
     )
     others = (
-        "__version__ audit baselines compare curves datasets diagnose errors evaluate evaluation load metrics segments"
+        "__version__ audit baselines compare curves datasets diagnose errors evaluate evaluation load metrics plot "
+        "segments"
     )
     assert trueup.__all__ == [*classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
@@ -40,5 +41,5 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_import_trueup_loads_nothing_heavy() -> None:
-    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "pandas", "pyarrow", "narwhals", "rich", "typer"}
+    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "matplotlib", "pandas", "pyarrow", "narwhals", "rich", "typer"}
     assert modules_after("import trueup") & heavy == set()

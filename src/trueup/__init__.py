@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, evaluation, metrics, segments
+    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
@@ -38,6 +38,7 @@ __all__ = [
     "evaluation",
     "load",
     "metrics",
+    "plot",
     "segments",
 ]
 
@@ -57,7 +58,7 @@ _HOME = {
     "evaluate": "trueup.evaluation",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "evaluation", "metrics", "segments")
+_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "evaluation", "metrics", "plot", "segments")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ __all__ = [
     "DiagnosisError",
     "InsufficientDataWarning",
     "LabelError",
+    "MissingExtraError",
     "MissingScoreWarning",
     "ModelFileError",
     "ParameterError",
@@ -39,6 +40,10 @@ def callers_level() -> int:
 
 class TrueupError(Exception):
     """The base of all errors of this package."""
+
+
+class MissingExtraError(TrueupError, ImportError):
+    """A package is needed that is not installed; the message names the command that installs it."""
 
 
 class ParameterError(TrueupError, ValueError):

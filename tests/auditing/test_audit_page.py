@@ -128,6 +128,18 @@ def test_a_notebook_shows_the_verdict_and_the_worst(wrong: AuditResult, monkeypa
     assert wrong._repr_html_() is None
 
 
+def test_a_notebook_does_not_wait_for_the_stories_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    visits = make_traffic(4_000, random_state=1)
+    monkeypatch.setattr("trueup.auditing._page._ROWS_AT_ONCE", 3_999)
+    result = trueup.audit(visits.y, np.minimum(2 * visits.scores, 0.9), visits.X, max_depth=1, null_samples=40)
+    summary = result._repr_html_()
+    assert summary is not None
+    assert "Wrong in" in summary
+    assert not result._listing.has_told_stories
+    _ = result.segments  # now they are told anyway
+    assert "stor" in str(result._repr_html_())
+
+
 def test_hostile_columns_and_categories_are_escaped() -> None:
     y, p, _ = true_scores(0, n=2_000)
     names = [name.replace("\ud800", "") for name in HOSTILE]

@@ -136,3 +136,19 @@ def test_bad_options_are_named() -> None:
         cumulative_curve([0, 1], [0.1, 0.2], max_points=3)
     with pytest.raises(ParameterError, match="level must be a number between 0 and 1"):
         cumulative_curve([0, 1], [0.1, 0.2], level=True)
+
+
+@given(ROWS)
+def test_the_ecce_exceeds_what_noise_makes_just_when_its_p_value_is_small(rows: list[tuple[float, float, int]]) -> None:
+    y, p, w = map(np.array, zip(*rows, strict=True))
+    for level in (0.5, 0.95):
+        curve = cumulative_curve(y, p, sample_weight=w, level=level)
+        if abs(curve.p_value - (1 - level)) > 1e-9:
+            assert (curve.ecce > curve.noise) == (curve.p_value < 1 - level)
+
+
+def test_the_range_of_noise_is_the_known_one() -> None:
+    # Above 2.4977 sigmas one time in twenty.
+    fair = cumulative_curve([0, 1] * 50, [0.5] * 100)
+    assert fair.noise / fair.sigma == pytest.approx(2.4977, abs=1e-4)
+    assert fair.band / fair.sigma == pytest.approx(2.2414, abs=1e-4)

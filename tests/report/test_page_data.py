@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from small_pages import HOSTILE, plain_words, segments, whole_page
 from trueup.errors import ParameterError
-from trueup.report import Choice, Column, Form, Option, Segments
-from trueup.report._island import _shared_parts, island_of, safe_json
+from trueup.report import Choice, Column, Form, Option, Segments, in_form, series_of
+from trueup.report._island import _as_shown, _shared_parts, island_of, safe_json
 
 texts = st.text(max_size=30) | st.sampled_from(HOSTILE)
 
@@ -43,6 +43,23 @@ def test_numbers_are_short_and_what_is_none_is_null() -> None:
     assert columns["Promised"]["values"] == [0.5, None, 0.498, 0.497]
     assert columns["p"]["values"][0] == 0.004975  # 1/201 with four digits
     assert island_of(page)["segments"][0]["significant"] == "1111"
+
+
+@given(st.lists(st.floats(0, 1) | st.just(float("nan")), min_size=1), st.integers(1, 3))
+def test_percentages_are_rounded_as_the_words_are(shares: list[float], digits: int) -> None:
+    column = Column("Promised", np.array(shares), Form.PERCENT, digits=digits)
+    for share, kept in zip(shares, _as_shown(column.values, column), strict=True):
+        assert in_form(float("nan") if kept is None else kept, Form.PERCENT, digits=digits) == in_form(
+            share, Form.PERCENT, digits=digits
+        )
+
+
+def test_few_rows_get_few_bins() -> None:
+    labels = [0.0, 1.0] * 30
+    scores = np.linspace(0.1, 0.9, 60)
+    assert len(series_of("s", labels, scores).reliability) == 2  # 60 rows: two bins of 25 or more
+    assert len(series_of("s", labels[:2], scores[:2]).reliability) == 2
+    assert len(series_of("s", labels * 10, np.linspace(0.1, 0.9, 600)).reliability) == 10
 
 
 def test_one_set_of_scores_is_drawn_with_a_full_line_and_two_differ_in_more_than_colour() -> None:

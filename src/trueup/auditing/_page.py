@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from trueup.auditing._listing import Listing
 from trueup.auditing._words import detectable_in_words, in_plural
-from trueup.curves import cumulative_curve, reliability_curve
 from trueup.report import (
     MOST_CURVES,
     MOST_SEGMENTS,
-    POINTS_OF_A_CURVE,
     Choice,
     Column,
     Estimate,
@@ -32,6 +30,7 @@ from trueup.report import (
     in_form,
     made_with,
     percent_digits,
+    series_of,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["audit_page", "segments_before_and_after"]
 
 _MOST_TOLD = 5
+_ROWS_AT_ONCE = 100_000  # of which the stories are told in a moment, so that a notebook may wait for them
 
 DIRECTIONS = {
     "over-estimates": Option("too high", "up"),
@@ -49,12 +49,13 @@ DIRECTIONS = {
 
 
 def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = True) -> Page:
-    """What an audit's page says; in brief, it has no curves and the first segments only."""
-    has_segments = result.n_segments > 1
+    """What an audit's page says; in brief, it has no curves, and the first segments only if they are at hand."""
+    tells_stories = in_full or result._listing.has_told_stories or result.n <= _ROWS_AT_ONCE
+    has_segments = result.n_segments > 1 and tells_stories
     listed = MOST_SEGMENTS if in_full else _MOST_TOLD
     return Page(
         title=title,
-        headline=_headline(result),
+        headline=_headline(result, tells_stories),
         facts=_facts(result),
         numbers=_numbers(result),
         overall=(_all_rows(result._listing),) if in_full and result.n_segments else (),
@@ -63,7 +64,7 @@ def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = Tru
     )
 
 
-def _headline(result: AuditResult) -> Headline:
+def _headline(result: AuditResult, tells_stories: bool) -> Headline:
     promised, happened = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
     overall = f"All rows together, the scores promise {promised}, and {happened} happened."
     if result.n_segments == 0:
@@ -77,11 +78,15 @@ def _headline(result: AuditResult) -> Headline:
         return Headline("No error beyond noise", "good", f"{sentence} {overall}")
     if result.n_segments == 1:
         return Headline("Wrong overall", "bad", f"{overall} That is more than noise explains.")
-    least = "at least " if n > result.n_stories + result.n_repeating else ""
-    stories = f"{least}{in_plural(result.n_stories, 'story', 'different stories')}"
     are = "segment is" if n == 1 else "segments are"
-    sentence = f"{n:,} of {result.n_segments:,} {are} off by more than noise explains, which comes down to {stories}."
+    stories = f", which comes down to {_stories_in_words(result)}" if tells_stories else ""
+    sentence = f"{n:,} of {result.n_segments:,} {are} off by more than noise explains{stories}."
     return Headline(f"Wrong in {in_plural(n, 'segment', 'segments')}", "bad", f"{sentence} {overall}")
+
+
+def _stories_in_words(result: AuditResult) -> str:
+    least = "at least " if result.n_significant > result.n_stories + result.n_repeating else ""
+    return f"{least}{in_plural(result.n_stories, 'story', 'different stories')}"
 
 
 def _facts(result: AuditResult) -> tuple[Fact, ...]:
@@ -275,10 +280,5 @@ def _all_rows(listing: Listing) -> Series:
 
 def _series(name: str, listing: Listing, inside: Any) -> Series:
     rows = listing.audited.rows
-    labels, scores = rows.labels[inside], rows.scores[inside]
     weights = None if rows.weights is None else rows.weights[inside]
-    return Series(
-        name,
-        reliability_curve(labels, scores, sample_weight=weights),
-        cumulative_curve(labels, scores, sample_weight=weights, max_points=POINTS_OF_A_CURVE),
-    )
+    return series_of(name, rows.labels[inside], rows.scores[inside], weights)

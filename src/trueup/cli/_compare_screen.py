@@ -110,7 +110,8 @@ def _print_segments(console: Console, segments: list[dict[str, Any]], top: int, 
     chosen = sorted(told, key=lambda row: rank[row["outcome"]])[:top]
     if console.width < _WIDTH_OF_A_TABLE:
         for row in chosen:
-            numbers = f"{row['rows']:,} rows, {row['difference']:+.4f}, p {p_value_in_words(row['adjusted_p_value'], n_draws)}"
+            chance = p_value_in_words(row["adjusted_p_value"], n_draws)
+            numbers = f"{row['rows']:,} rows, {row['difference']:+.4f}, p {chance}"
             console.print(f"{shown(row['segment'])}: {numbers}, {row['outcome']}")
         return
     from rich.table import Table

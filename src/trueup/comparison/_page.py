@@ -10,11 +10,9 @@ import numpy.typing as npt
 
 from trueup.auditing import segments_before_and_after
 from trueup.comparison._metrics import MetricDifference
-from trueup.curves import cumulative_curve, reliability_curve
 from trueup.report import (
     MOST_CURVES,
     MOST_SEGMENTS,
-    POINTS_OF_A_CURVE,
     Check,
     Choice,
     Column,
@@ -32,6 +30,7 @@ from trueup.report import (
     in_form,
     made_with,
     percent_digits,
+    series_of,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["comparison_page"]
 
 _MOST_TOLD = 3  # of the segments that are harmed, and of those that gain
-_MOST_EXAMINED = 100  # to find these
+_MOST_IN_BRIEF = 100
 
 _VERDICTS: dict[str, tuple[str, Tone]] = {
     "ship": ("Ship", "good"),
@@ -152,14 +151,14 @@ def _segments(comparison: Comparison, names: tuple[str, str], *, in_full: bool) 
     listing = comparison._listing
     listed = listing.order[:MOST_SEGMENTS]
     found = listing.columns(len(listed))
-    chosen = _first_who_changes_most(found)[: None if in_full else _MOST_EXAMINED]
+    chosen = _first_who_changes_most(found)[: None if in_full else _MOST_IN_BRIEF]
     columns = {name: np.asarray(values)[chosen] for name, values in found.items()}
     places = listed[chosen]
     codes = np.array([list(_OPTIONS).index(one) for one in columns["outcome"]], dtype=np.int64)
     return Segments(
         title="Who gains and who is harmed",
-        reads=f"By how much the loss of each segment changes: below 0 the {names[1]} is better there. Open a segment "
-        "to see its curves. p counts in that all segments were searched; * marks what is more than noise.",
+        reads="By how much the loss of each segment changes: below 0 it gets better. Open a segment to see its "
+        "curves. p counts in that all segments were searched; * marks what is more than noise.",
         words=tuple(columns["segment"].tolist()),
         columns=_columns(columns, comparison, names),
         choice=Choice("Outcome", tuple(_OPTIONS.values()), codes, "by more than noise explains"),
@@ -204,22 +203,19 @@ def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, 
 
 
 def _stories(comparison: Comparison, places: Any, columns: dict[str, Any], names: tuple[str, str]) -> tuple[Story, ...]:
-    """The first few that are harmed, and that gain, each about other rows than those told before."""
+    """The first few that are harmed, and that gain, each made mostly of other conditions than those told before."""
     told: list[Story] = []
     for outcome in ("harmed", "gains"):
-        masks: list[npt.NDArray[np.bool_]] = []
-        for i in np.flatnonzero(columns["outcome"] == outcome)[:_MOST_EXAMINED].tolist():
-            inside = comparison._rows_inside(int(places[i]))
-            if len(masks) < _MOST_TOLD and not any(_share_most(inside, mask) for mask in masks):
-                masks.append(inside)
-                told.append(Story(i, _told(columns, i, names, outcome)))
+        known: list[set[Any]] = []
+        for i in np.flatnonzero(columns["outcome"] == outcome).tolist():
+            conditions = set(comparison._listing.segment(int(places[i])).conditions)
+            if any(2 * len(conditions & others) >= len(conditions) for others in known):
+                continue
+            known.append(conditions)
+            told.append(Story(i, _told(columns, i, names, outcome)))
+            if len(known) == _MOST_TOLD:
+                break
     return tuple(told)
-
-
-def _share_most(one: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> bool:
-    """Whether most of the smaller one's rows are in both."""
-    smaller = min(np.count_nonzero(one), np.count_nonzero(other))
-    return bool(2 * np.count_nonzero(one & other) > smaller)
 
 
 def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str) -> str:
@@ -229,19 +225,14 @@ def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str)
     )
     loss = in_form(float(columns["difference"][i]), Form.CHANGE)
     return (
-        f"({share} of the rows) {'is harmed' if outcome == 'harmed' else 'gains'}: {names[0]} promised {base}, "
-        f"{names[1]} promises {candidate}, and {observed} happened. Its loss changes by {loss}."
+        f"({share} of the rows) {'is harmed' if outcome == 'harmed' else 'gains'}: promised were {base} ({names[0]}) "
+        f"and {candidate} ({names[1]}), and {observed} happened. Its loss changes by {loss}."
     )
 
 
 def _series(comparison: Comparison, names: tuple[str, str], inside: Any) -> tuple[Series, ...]:
     rows = comparison._search.loss.rows
-    labels, weights = rows.labels[inside], rows.weights[inside]
     return tuple(
-        Series(
-            name,
-            reliability_curve(labels, scores[inside], sample_weight=weights),
-            cumulative_curve(labels, scores[inside], sample_weight=weights, max_points=POINTS_OF_A_CURVE),
-        )
+        series_of(name, rows.labels[inside], scores[inside], rows.weights[inside])
         for name, scores in zip(names, (rows.base, rows.candidate), strict=True)
     )

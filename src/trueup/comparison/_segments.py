@@ -33,9 +33,10 @@ class SegmentDifferences:
     weight, difference, base_loss, label, base, candidate : arrays of float64
         Sums of weights, and of weight times difference of the losses, base's loss, label, and either score.
     variance : array of float64
-        Of the sum of differences.
+        Of the sum of differences: as its rows or clusters spread, and at least what the scores let expect. Of rare
+        labels none may have come, and what is left does not spread.
     null_variance : array of float64
-        Of the same in the draws that it is compared with.
+        That of the sum in the draws that it is compared with.
     unit : array of float64
         By how much a typical row's label moves the sum.
     """
@@ -125,6 +126,7 @@ def measure_differences(
         total, weight, model_variance, base_loss = found[3].T
         squares, crossed, weights_squared, step = cells.sums(*place, lanes[1], min_rows, search.n_threads)[3].T
         label, base, candidate, step_squared = cells.sums(*place, lanes[2], min_rows, search.n_threads)[3].T
+        unit = step_squared / np.maximum(step, np.finfo(float).tiny)
         if pairs is None:
             mean = total / weight
             spread = np.maximum(squares - 2 * mean * crossed + mean**2 * weights_squared, 0.0)
@@ -153,7 +155,7 @@ def measure_differences(
             candidate=candidate,
             variance=np.maximum(spread, model_variance),
             null_variance=null_variance,
-            unit=step_squared / np.maximum(step, np.finfo(float).tiny),
+            unit=unit,
         )
         tiny = np.finfo(float).tiny
         known = (model_variance >= MIN_VARIANCE * some.unit**2) & (model_variance > tiny) & (null_variance > tiny)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 
-__all__ = ["brownian_reach"]
+from trueup.metrics._ecce import brownian_range_survival
+
+__all__ = ["brownian_range_quantile", "brownian_reach"]
 
 _TERMS = 40
 
@@ -17,14 +20,25 @@ def brownian_reach(level: float) -> float:
     Notes
     -----
     By the reflection principle ``P(sup |B| ≤ x) = 4/π Σ_{k ≥ 0} (-1)^k / (2k + 1) exp(-(2k + 1)² π² / (8 x²))``
-    (Feller, "An introduction to probability theory and its applications", volume 2, X.5). Solved by bisection.
+    (Feller, "An introduction to probability theory and its applications", volume 2, X.5).
     """
+    return _where(_chance_to_stay_within, level)
+
+
+@cache
+def brownian_range_quantile(level: float) -> float:
+    """The size that the range of a standard Brownian motion on [0, 1] doesn't exceed, with this chance."""
+    return _where(lambda x: 1 - brownian_range_survival(x), level)
+
+
+def _where(chance: Callable[[float], float], level: float) -> float:
+    """Where a distribution reaches a level, by bisection until floats end."""
     low, high = 0.0, 40.0
     while True:
         middle = (low + high) / 2
         if middle in (low, high):
             return middle
-        low, high = (middle, high) if _chance_to_stay_within(middle) < level else (low, middle)
+        low, high = (middle, high) if chance(middle) < level else (low, middle)
 
 
 def _chance_to_stay_within(x: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.curves._brownian import brownian_reach
+from trueup.curves._brownian import brownian_range_quantile, brownian_reach
 from trueup.curves._rows import check_level, read_rows
 from trueup.errors import ParameterError
 from trueup.metrics._checks import FloatArray, check_positive_integer
@@ -45,7 +45,9 @@ class CumulativeCurve:
     p_value : float
         The chance that true scores show as large an ECCE.
     level : float
-        The chance that `band` is about.
+        The chance that `noise` and `band` are about.
+    noise : float
+        If the scores are true, the ECCE is at most this, with a chance of `level`.
     band : float
         If the scores are true, the whole curve stays within 0 ± this, with a chance of `level`.
     n : int
@@ -73,6 +75,7 @@ class CumulativeCurve:
     ecce_sigma: float
     p_value: float
     level: float
+    noise: float
     band: float
     n: int
 
@@ -97,7 +100,7 @@ def cumulative_curve(
         The most points to keep, at least 4. The start, the end, the highest and the lowest point are always
         kept as they are, and of the others the highest and the lowest in each stretch. None keeps all.
     level : float, default=0.95
-        The chance with which true scores stay within the band.
+        The chance with which true scores stay within `noise`, and within `band`.
 
     Returns
     -------
@@ -107,10 +110,14 @@ def cumulative_curve(
     Notes
     -----
     If the scores are true, the sums are a random walk. Among many rows it moves as a Brownian motion whose clock
-    is the variance, so that the band is constant: sigma times the distance within which a Brownian motion
-    stays with a chance of `level`, 2.24 for 95 %. It holds for the whole curve at once, not point by point. Between
-    rows the curve misses its extremes, and soft labels vary less, so that it covers a little more often than asked.
-    The p-value is that of `trueup.metrics.ecce_pvalue`, which looks at the range instead of the distance from 0.
+    is the variance, and which is sigma at the end. So its range, the ECCE, is at most 2.50 sigma in 95 % of
+    cases: `noise`. The p-value is that of `trueup.metrics.ecce_pvalue`; the ECCE exceeds `noise` just when the
+    p-value is below one minus `level`.
+
+    The band is sigma times the distance from 0 that a Brownian motion keeps, 2.24 for 95 %. It holds for the whole
+    curve at once, not point by point. It is the weaker of the two: a curve that swings both ways may stay within it
+    and yet have a small p-value. Between rows the curve misses its extremes, and soft labels vary less, so that both
+    hold a little more often than asked.
 
     Examples
     --------
@@ -146,6 +153,7 @@ def cumulative_curve(
         ecce_sigma=ecce_sigma,
         p_value=brownian_range_survival(ecce_sigma),
         level=float(level),
+        noise=brownian_range_quantile(float(level)) * sigma,
         band=brownian_reach(float(level)) * sigma,
         n=len(rows.labels),
     )

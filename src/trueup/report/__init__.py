@@ -6,8 +6,9 @@ written beside it, in its own package.
 """
 
 from trueup.report._forms import in_form, p_value_in_form, percent_digits
-from trueup.report._limits import MOST_CURVES, MOST_SEGMENTS, POINTS_OF_A_CURVE, made_with
+from trueup.report._limits import MOST_CURVES, MOST_SEGMENTS, made_with
 from trueup.report._render import can_render, render_page, render_summary, require_packages, write_page
+from trueup.report._series import series_of
 from trueup.report._values import (
     Check,
     Choice,
@@ -34,7 +35,6 @@ from trueup.report._values import (
 __all__ = [
     "MOST_CURVES",
     "MOST_SEGMENTS",
-    "POINTS_OF_A_CURVE",
     "Check",
     "Choice",
     "Column",
@@ -63,5 +63,6 @@ __all__ = [
     "render_page",
     "render_summary",
     "require_packages",
+    "series_of",
     "write_page",
 ]

@@ -56,7 +56,7 @@ def _reliability(alt: Any) -> dict[str, Any]:
         x=x,
         y=alt.Y("rate:Q", title=y_title),
         color=_colour(alt),
-        shape=alt.Shape("role:N", scale=alt.Scale(domain=SERIES_ROLES, range=_SHAPES), legend=None),
+        shape=_shape(alt),
         tooltip=[
             alt.Tooltip("name:N", title="scores"),
             alt.Tooltip("score:Q", title="promised", format=".2%"),
@@ -70,36 +70,44 @@ def _reliability(alt: Any) -> dict[str, Any]:
 
 
 def _cumulative(alt: Any) -> dict[str, Any]:
+    shares = [0, 0.25, 0.5, 0.75, 1]
     x = alt.X(
         "share:Q",
         title="rows, from the lowest score to the highest",
-        axis=alt.Axis(format=".0%"),
-        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format=".0%", values=shares),
+        scale=alt.Scale(domain=[0, 1.1], nice=False),  # with room for the bars
     )
     y_title = "happened − promised, so far"
-    noise = (
-        alt.Chart(alt.NamedData("noise"))
-        .mark_rect(color="var(--muted)", opacity=0.13)
-        .encode(y=alt.Y("low:Q", title=y_title, axis=alt.Axis(format=".2~%")), y2="high:Q")
+    y = alt.Y("difference:Q", title=y_title, axis=alt.Axis(format=".2~%"))
+    ranges = alt.Chart(alt.NamedData("ranges"))
+    zero = ranges.mark_rule(color="var(--muted)", strokeDash=[2, 3]).encode(y=alt.Y("zero:Q", title=y_title))
+    noise = ranges.mark_rule(color="var(--muted)", strokeWidth=11, opacity=0.3).encode(
+        x=x, y=alt.Y("noiseLow:Q", title=y_title), y2="noiseHigh:Q"
     )
-    zero = (
-        alt.Chart(alt.NamedData("noise"))
-        .mark_rule(color="var(--muted)", strokeDash=[2, 3])
-        .encode(y=alt.Y("zero:Q", title=y_title))
+    swing = ranges.mark_rule(strokeWidth=3).encode(
+        x=x,
+        y=alt.Y("low:Q", title=y_title),
+        y2="high:Q",
+        color=_colour(alt),
+        tooltip=[
+            alt.Tooltip("name:N", title="scores"),
+            alt.Tooltip("ecce:Q", title="ECCE", format=".2%"),
+            alt.Tooltip("noise:Q", title="noise stays below", format=".2%"),
+        ],
     )
     path = (
         alt.Chart(alt.NamedData("cumulative"))
         .mark_line(strokeWidth=1.75)
-        .encode(x=x, y=alt.Y("difference:Q", title=y_title), color=_colour(alt), strokeDash=_dash(alt))
+        .encode(x=x, y=y, color=_colour(alt), strokeDash=_dash(alt))
     )
     extremes = (
         alt.Chart(alt.NamedData("extremes"))
         .mark_point(filled=True, size=55, opacity=1)
         .encode(
             x=x,
-            y=alt.Y("difference:Q", title=y_title),
+            y=y,
             color=_colour(alt),
-            shape=alt.Shape("role:N", scale=alt.Scale(domain=SERIES_ROLES, range=_SHAPES), legend=None),
+            shape=_shape(alt),
             tooltip=[
                 alt.Tooltip("name:N", title="scores"),
                 alt.Tooltip("share:Q", title="rows so far", format=".1%"),
@@ -107,8 +115,11 @@ def _cumulative(alt: Any) -> dict[str, Any]:
             ],
         )
     )
-    about = "The running sum of what happened minus what was promised. True scores keep it inside the grey band."
-    return _specification(alt, alt.layer(noise, zero, path, extremes), about)
+    about = (
+        "The running sum of what happened minus what was promised. At the right, how far it swings, and behind that "
+        "how far noise alone swings."
+    )
+    return _specification(alt, alt.layer(zero, noise, swing, path, extremes), about)
 
 
 def _rounds(alt: Any) -> dict[str, Any]:
@@ -116,16 +127,13 @@ def _rounds(alt: Any) -> dict[str, Any]:
         "number:Q", title="round", axis=alt.Axis(format="d", grid=False, labelExpr="datum.value % 1 ? '' : datum.label")
     )
     base = alt.Chart(alt.NamedData("rounds"))
-    scale = alt.Scale(domain=SERIES_ROLES, range=_COLOURS)
     y = alt.Y("loss:Q", title="log loss", scale=alt.Scale(zero=False))
-    line = base.mark_line(strokeWidth=1.75).encode(
-        x=x, y=y, color=alt.Color("role:N", scale=scale, legend=None), strokeDash=_dash(alt)
-    )
+    line = base.mark_line(strokeWidth=1.75).encode(x=x, y=y, color=_colour(alt), strokeDash=_dash(alt))
     points = base.mark_point(filled=True, size=40, opacity=1).encode(
         x=x,
         y=y,
-        color=alt.Color("role:N", scale=scale, legend=None),
-        shape=alt.Shape("role:N", scale=alt.Scale(domain=SERIES_ROLES, range=_SHAPES), legend=None),
+        color=_colour(alt),
+        shape=_shape(alt),
         tooltip=[
             alt.Tooltip("name:N", title="rows"),
             alt.Tooltip("number:Q", title="round", format="d"),
@@ -147,6 +155,10 @@ def _colour(alt: Any) -> Any:
 
 def _dash(alt: Any) -> Any:
     return alt.StrokeDash("role:N", scale=alt.Scale(domain=SERIES_ROLES, range=_DASHES), legend=None)
+
+
+def _shape(alt: Any) -> Any:
+    return alt.Shape("role:N", scale=alt.Scale(domain=SERIES_ROLES, range=_SHAPES), legend=None)
 
 
 def _specification(alt: Any, chart: Any, about: str) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from trueup.report._charts import SERIES_ROLES, chart_specifications
-from trueup.report._values import Choice, Column, Page, Rounds, Segments, Series
+from trueup.report._values import Choice, Column, Form, Page, Rounds, Segments, Series
 
 __all__ = ["island_of", "safe_json"]
 
 _DIGITS = 4
+_ALL_DIGITS = 12
 _JOINT = " and "
 
 
@@ -69,9 +70,9 @@ def _column(column: Column) -> dict[str, Any]:
     return {
         "title": column.title,
         "form": column.form.value,
-        "values": _rounded(column.values),
-        "low": None if column.low is None else _rounded(column.low),
-        "high": None if column.high is None else _rounded(column.high),
+        "values": _as_shown(column.values, column),
+        "low": None if column.low is None else _as_shown(column.low, column),
+        "high": None if column.high is None else _as_shown(column.high, column),
         "reads": column.reads,
         "isExtra": column.is_extra,
         "digits": column.digits,
@@ -105,7 +106,8 @@ def _series(series: Series, role: str) -> dict[str, Any]:
         "share": _rounded(path.share),
         "difference": _rounded(path.difference),
         "extremes": [path.low_at, path.high_at],
-        "band": _number(path.band),
+        "ecce": _number(path.ecce),
+        "noise": _number(path.noise),
         "ecceSigma": _number(path.ecce_sigma),
     }
 
@@ -121,6 +123,17 @@ def _rounds(rounds: Rounds) -> dict[str, Any]:
     return {"points": points, "kept": rounds.kept}
 
 
+def _as_shown(values: Any, column: Column) -> list[float | int | None]:
+    """Numbers rounded as they are shown, so that the script has nothing to round again, and words and table agree."""
+    digits = {Form.PERCENT: column.digits + 2, Form.SIGMAS: 1, Form.DECIMAL: 4, Form.CHANGE: 4}.get(column.form)
+    if digits is None:
+        return _rounded(values)
+    # By way of the text, for the words on the page are rounded so too.
+    scale = 100 if column.form is Form.PERCENT else 1
+    texts = (f"{scale * value:.{digits - (2 if scale == 100 else 0)}f}" for value in np.asarray(values, float).tolist())
+    return [_number(round(float(text) / scale, digits), digits=_ALL_DIGITS) for text in texts]
+
+
 def _rounded(values: Any) -> list[float | int | None]:
     """Numbers with as many digits as anybody reads; None for what is none."""
     array = np.asarray(values)
@@ -130,8 +143,8 @@ def _rounded(values: Any) -> list[float | int | None]:
     return [_number(value) for value in array.tolist()]
 
 
-def _number(value: float) -> float | int | None:
+def _number(value: float, digits: int = _DIGITS) -> float | int | None:
     if not math.isfinite(value):
         return None
-    short = float(f"{value:.{_DIGITS}g}")
+    short = float(f"{value:.{digits}g}")
     return int(short) if short.is_integer() else short

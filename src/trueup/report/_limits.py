@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["MOST_CURVES", "MOST_SEGMENTS", "POINTS_OF_A_CURVE", "made_with"]
+__all__ = ["MOST_CURVES", "MOST_SEGMENTS", "made_with"]
 
 # With so many segments, and curves of so many of them, a page stays below 5 MB: benchmarks/html_report.py measures it.
 MOST_SEGMENTS = 40_000
 MOST_CURVES = 200
-POINTS_OF_A_CURVE = 80
 
 
 def made_with() -> str:

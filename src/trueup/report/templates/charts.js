@@ -18,8 +18,15 @@ function cumulativeData(series) {
     one.share.map((share, i) => ({ role: one.role, name: one.name, share, difference: one.difference[i] })));
   const extremes = series.flatMap((one) =>
     one.extremes.map((i) => ({ role: one.role, name: one.name, share: one.share[i], difference: one.difference[i] })));
-  const band = Math.max(...series.map((one) => one.band || 0));
-  return { cumulative: path, extremes, noise: [{ low: -band, high: band, zero: 0 }] };
+  const ranges = series.map((one, i) => {
+    const [low, high] = one.extremes.map((place) => one.difference[place]);
+    const middle = (low + high) / 2;
+    return {
+      role: one.role, name: one.name, share: 1.04 + 0.045 * i, low, high, ecce: one.ecce, noise: one.noise,
+      noiseLow: middle - one.noise / 2, noiseHigh: middle + one.noise / 2, zero: 0,
+    };
+  });
+  return { cumulative: path, extremes, ranges };
 }
 
 function figure(title, reads) {
@@ -31,7 +38,7 @@ function figure(title, reads) {
 function drawCurves(container, series) {
   const told = series.map((one) => `${series.length > 1 ? one.name + " " : ""}${inForm(one.ecceSigma, "sigmas")}`).join(", ");
   const [reliability, first] = figure("Promised and happened", "On the dotted diagonal the scores are true; above it they are too low, below it too high.");
-  const [cumulative, second] = figure("Error, added up", `True scores stay in the grey band. From the lowest point to the highest is the ECCE: ${told}.`);
+  const [cumulative, second] = figure("Error, added up", `How far the line swings is the ECCE: ${told}. At the right, it sticks out of the grey bar if noise alone would hardly do that.`);
   const keys = series.length < 2 ? null
     : element("p", { class: "keys" }, ...series.map((one) => element("span", { class: `key key-${one.role} words` }, one.name)));
   container.replaceChildren(...[keys, reliability, cumulative].filter(Boolean));

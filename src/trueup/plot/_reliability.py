@@ -1,0 +1,261 @@
+"""The reliability diagram: what was promised against what happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trueup.curves import ReliabilityCurve, reliability_curve
+from trueup.plot._axes import (
+    REFERENCE,
+    checked_axes,
+    child_of,
+    in_points,
+    legend_if_named,
+    mark_as_curve,
+    next_colour,
+    next_marker,
+    percent_axis,
+    require_matplotlib,
+    tidy,
+)
+from trueup.plot._estimators import labels_for, name_of, scores_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ReliabilityDisplay", "limits_of", "set_limits"]
+
+_DIAGONAL, _STRIP = "trueup-diagonal", "trueup-density"
+_STRIP_PLACE = (0.0, -0.17, 1.0, 0.14)  # below the axes, in shares of them
+_SHOWN_SHARE = 0.98  # of the scores; a few very high ones must not press the rest into a corner
+_MARGIN = 0.03
+
+
+class ReliabilityDisplay:
+    """Reliability diagram with bands, and a strip below it that shows where the scores are.
+
+    It is made by `from_predictions` or `from_estimator`. Two models are compared by drawing both into the same
+    axes, each with its name.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+        What is drawn.
+    name : str, optional
+        What the legend calls it.
+
+    Attributes
+    ----------
+    curve : ReliabilityCurve
+        What is drawn.
+    name : str or None
+        What the legend calls it.
+    ax_ : matplotlib Axes
+        The axes with the curve.
+    density_ax_ : matplotlib Axes or None
+        The axes of the strip.
+    figure_ : matplotlib Figure
+        The figure.
+    line_ : matplotlib Line2D
+        A point for each bin.
+    band_ : matplotlib collection
+        The bands.
+    strip_ : matplotlib StepPatch or None
+        The density of the scores.
+
+    See Also
+    --------
+    trueup.curves.reliability_curve : The values.
+    CumulativeDisplay : The same question without bins.
+
+    Examples
+    --------
+    >>> from trueup.datasets import make_traffic
+    >>> from trueup.plot import ReliabilityDisplay
+    >>> visits = make_traffic(5_000)
+    >>> display = ReliabilityDisplay.from_predictions(visits.y, visits.scores, name="base")
+    >>> display = ReliabilityDisplay.from_predictions(
+    ...     visits.y, visits.true_probability, name="truth", ax=display.ax_
+    ... )
+    >>> display.figure_.savefig("reliability.png")  # doctest: +SKIP
+    """
+
+    def __init__(self, curve: ReliabilityCurve, *, name: str | None = None) -> None:
+        self.curve = curve
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        p: Any,
+        *,
+        sample_weight: Any = None,
+        n_bins: int = 10,
+        level: float = 0.95,
+        name: str | None = None,
+        ax: Axes | None = None,
+        color: Any = None,
+        density: bool = True,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of scores.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels of two classes, or probabilities in [0, 1].
+        p : array-like of shape (n,)
+            Probabilities of the positive class.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+        n_bins : int, default=10
+            The most bins; they hold the same weight as far as equal scores let them.
+        level : float, default=0.95
+            The chance with which each band covers the true rate.
+        name : str, optional
+            What the legend calls the scores.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        color : matplotlib color, optional
+            The next of a list that colour-blind people can tell apart by default.
+        density : bool, default=True
+            Whether to draw the strip.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display, drawn.
+        """
+        require_matplotlib()
+        curve = reliability_curve(y, p, sample_weight=sample_weight, n_bins=n_bins, level=level)
+        return cls(curve, name=name).plot(ax, color=color, density=density)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, scores: Any = None, name: str | None = None, **options: Any
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of what an estimator says of rows.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            An `MCGrad`, what `trueup.load` gives, or any classifier of two classes.
+        X : table
+            The rows.
+        y : array-like
+            What happened.
+        scores : array-like, optional
+            The base model's scores, if the estimator calibrates them.
+        name : str, optional
+            What the legend calls it; the estimator's class by default.
+        **options : object
+            Options of `from_predictions`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display, drawn.
+        """
+        p = scores_of(estimator, X, scores)
+        return cls.from_predictions(labels_for(estimator, X, y), p, name=name_of(estimator, name), **options)
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, density: bool = True
+    ) -> ReliabilityDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        name : str, optional
+            What the legend calls the scores; the display's own name by default.
+        color : matplotlib color, optional
+            The colour of the curve.
+        density : bool, default=True
+            Whether to draw the strip.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display itself.
+        """
+        ax = checked_axes(ax, 4.8, 5.0)
+        name = self.name if name is None else name
+        color = next_colour(ax) if color is None else color
+        marker = next_marker(ax)
+        _draw_frame(ax, self.curve)
+        curve = self.curve
+        (self.line_,) = ax.plot(curve.score, curve.rate, color=color, marker=marker, ms=4, lw=1.5, label=name)
+        mark_as_curve(self.line_)
+        if len(curve) > 1:
+            self.band_: Any = ax.fill_between(curve.score, curve.low, curve.high, color=color, alpha=0.2, lw=0)
+        else:  # a band needs two points
+            self.band_ = ax.vlines(curve.score, curve.low, curve.high, color=color, alpha=0.4, lw=4)
+        self.density_ax_: Any = child_of(ax, _STRIP)
+        self.strip_: Any = None
+        if density:
+            self.density_ax_ = _strip_below(ax) if self.density_ax_ is None else self.density_ax_
+            share = curve.density.share
+            # The second is an outline: two fills would mix to a third colour.
+            is_first = not self.density_ax_.patches
+            looks: dict[str, Any] = {"ec": color, "lw": 1}
+            looks |= {"fill": True, "fc": color, "alpha": 0.4} if is_first else {}
+            self.strip_ = self.density_ax_.stairs(share / share.max(), curve.density.edges, **looks)
+        legend_if_named(ax, loc="upper left")
+        self.ax_, self.figure_ = ax, ax.get_figure(root=True)
+        return self
+
+
+def limits_of(curve: ReliabilityCurve) -> tuple[float, float]:
+    """Where both axes begin and end: around the curve and nearly all scores, from 0 if that is not far."""
+    density = curve.density
+    low = min(float(density.edges[0]), float(curve.low.min()))
+    high = max(density.quantile(_SHOWN_SHARE), float(curve.high.max()))
+    if low < 0.3 * high:
+        low = 0.0
+    if high > 0.7:
+        high = 1.0
+    return low, high
+
+
+def _draw_frame(ax: Axes, curve: ReliabilityCurve) -> None:
+    """Limits that hold all curves so far, the diagonal, and words; only once."""
+    low, high = limits_of(curve)
+    diagonal: Any = next((line for line in ax.lines if line.get_gid() == _DIAGONAL), None)
+    if diagonal is None:
+        tidy(ax)
+        percent_axis(ax.xaxis)
+        percent_axis(ax.yaxis)
+        ax.set_xlabel("Promised: mean score")
+        ax.set_ylabel(f"Observed rate ({curve.level * 100:g} % band)")
+        (diagonal,) = ax.plot([low, high], [low, high], color=REFERENCE, lw=1, ls="--", zorder=1)
+        diagonal.set_gid(_DIAGONAL)
+    else:
+        before_low, before_high = diagonal.get_xdata()
+        low, high = min(low, float(before_low)), max(high, float(before_high))
+    set_limits(ax, low, high)
+
+
+def set_limits(ax: Axes, low: float, high: float) -> None:
+    """Let both axes, and the diagonal, go from low to high."""
+    for line in ax.lines:
+        if line.get_gid() == _DIAGONAL:
+            line.set_data([low, high], [low, high])
+    margin = _MARGIN * (high - low)
+    ax.set_xlim(low - margin, high + margin)
+    ax.set_ylim(low - margin, high + margin)
+
+
+def _strip_below(ax: Axes) -> Axes:
+    """Axes for the density between the curve and the words of the horizontal axis."""
+    strip = ax.inset_axes(_STRIP_PLACE, sharex=ax)
+    strip.set_label(_STRIP)
+    strip.set_ylim(0, 1.05)
+    strip.set_yticks([])
+    strip.spines[["top", "left", "right"]].set_visible(False)
+    percent_axis(strip.xaxis)
+    strip.text(0.99, 0.92, "where the scores are", transform=strip.transAxes, ha="right", va="top", fontsize="x-small")
+    ax.tick_params(axis="x", labelbottom=False)
+    ax.xaxis.set_label_coords(0.5, _STRIP_PLACE[1], transform=ax.transAxes + in_points(ax, 0, -20))
+    return strip
