@@ -85,7 +85,8 @@ def test_no_sample_of_any_population_is_taken_for_copied() -> None:
     rng = np.random.default_rng(0)
     alarms = 0
     for _ in range(2000):
-        shares = rng.dirichlet(np.full(int(rng.integers(2, 3000)), rng.choice([0.02, 0.3, 3.0])))
+        n_values = int(rng.choice([2, 5, 19, 30, 300, 3000]))
+        shares = rng.dirichlet(np.full(n_values, rng.choice([0.02, 0.3, 3.0])))
         counts = rng.multinomial(int(rng.integers(50, 5000)), shares)
         alarms += _is_copied(counts[counts > 0])
     assert alarms <= 2

@@ -70,10 +70,10 @@ def _of_categories(column: JoinedColumn, sample: Sample) -> Difference | None:
     there = ~np.isnan(column.values)
     codes = column.values[there].astype(np.int64)
     shares = []
-    for weights in (sample.of_train[there], sample.of_test[there]):
-        if not weights.any():
+    for weights in (sample.of_train, sample.of_test):
+        if not weights[there].any():
             return None
-        shares.append(np.bincount(codes, weights, minlength=len(column.categories)) / weights.sum())
+        shares.append(np.bincount(codes, weights[there], minlength=len(column.categories)) / weights.sum())
     gaps = shares[1] - shares[0]
     most = int(np.argmax(np.abs(gaps)))
     words = (

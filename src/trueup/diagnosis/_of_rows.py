@@ -18,6 +18,7 @@ _SIGMAS = 4.0
 _FEWEST = 10
 _HARDLY_ANY, _NOTABLE, _GRAVE = 0.001, 0.01, 0.1  # of the rows
 _SURE = 1e-4
+_ENOUGH_TO_BE_EVEN = 20
 
 
 def find_in_rows(train: Side, test: Side | None, prints: Prints | None, *, specific: bool) -> list[Finding]:
@@ -77,8 +78,9 @@ def _is_copied(counts: NDArray[np.int64]) -> bool:
     least = (2 / 3) * twice * max(twice - 1, 0) / (once + 1 + 3 * np.sqrt(once))
     if poisson.cdf(thrice, least) < _SURE:
         return True
-    # A file appended to itself k times: nothing is there once, or next to nothing.
-    return bool(once <= 0.01 * len(counts) and np.gcd.reduce(counts) > 1)
+    # A file appended to itself: every row is there an even number of times, or a multiple of three. By chance so many
+    # different rows all are once in a million times.
+    return bool(len(counts) >= _ENOUGH_TO_BE_EVEN and np.gcd.reduce(counts) > 1)
 
 
 def _shared(train: Side, test: Side, prints: Prints, code: str, copied: bool) -> list[Finding]:

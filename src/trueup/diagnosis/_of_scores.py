@@ -19,6 +19,7 @@ _SOMEWHAT_FEW_VALUES, _MANY_ROWS = 50, 2000
 _MOST_DECIMALS = 3
 _COARSE_STEP, _VERY_COARSE_STEP = 0.05, 0.2  # of the mean score
 _MANY_CERTAIN = 0.05
+_FEWEST_OF_A_CLASS = 10
 _PERFECT, _BACKWARD = 0.9995, 0.45
 _FAR_OFF = 3.0
 _BETTER, _MUCH_BETTER = 0.01, 0.03
@@ -183,7 +184,8 @@ def _direction(side: Side) -> list[Finding]:
     if rank is None or labels is None:
         return []
     values = {"side": side.name, "auc": rank.auc}
-    if rank.auc >= _PERFECT and min(labels.values.sum(), (1 - labels.values).sum()) >= 10:
+    counted = labels.values[side.row_weights > 0]
+    if rank.auc >= _PERFECT and min(counted.sum(), (1 - counted).sum()) >= _FEWEST_OF_A_CLASS:
         text = f"The scores of {side.name} tell the two classes apart all but perfectly (AUC {rank.auc:.4f})."
         advice = (
             "Were they made from the label, or by a model that was trained on these very rows? Score rows it never saw."
