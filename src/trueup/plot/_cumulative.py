@@ -11,6 +11,7 @@ from trueup.plot._axes import (
     QUIET,
     checked_axes,
     child_of,
+    in_points,
     legend_if_named,
     mark_as_curve,
     n_drawn,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CumulativeDisplay", "ecce_in_words"]
 
 _SCORES = "trueup-scores"
+_SCORES_HEIGHT = 36  # points, of the axis above with its words
 _DRAWN_POINTS = 2000  # more than a screen is wide
 _BRACKET, _BRACKET_STEP = 1.03, 0.13  # to the right of all rows; one beside the other
 _SHARES, _FEWER_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.5, 1.0)
@@ -189,7 +191,8 @@ class CumulativeDisplay:
         mark_as_curve(self.line_)
         self._draw_range(ax, color, n_before)
         ax.set_xlim(-0.01, _BRACKET + (n_before + 1) * _BRACKET_STEP)
-        legend_if_named(ax, loc="lower left", bbox_to_anchor=(0, 1.0 if n_before else 1.13), borderaxespad=0.2)
+        above = ax.transAxes + in_points(ax, 0, 4 if n_before else _SCORES_HEIGHT)
+        legend_if_named(ax, loc="lower left", bbox_to_anchor=(0, 1), bbox_transform=above, borderaxespad=0)
         self.ax_, self.figure_ = ax, ax.get_figure(root=True)
         return self
 
