@@ -110,7 +110,7 @@ def _draw_commands(console: Console, story: Story, files: dict[str, str]) -> Non
     """What to try next, on the same rows."""
     program, table = _program(), shlex.quote(files[story.table_name])
     model = shlex.quote(files[f"{story.acts[-1].folder}/model.trueup"])
-    split = "--group date " if len(story.acts) > 1 else "--refit "
+    split = "--time date --test-size 0.15 " if len(story.acts) > 1 else "--refit "
     out = shlex.quote(files[story.table_name].removesuffix(story.table_name).rstrip("/") + "-again")
     console.print("Try next:")
     for line in (
