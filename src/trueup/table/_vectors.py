@@ -13,7 +13,7 @@ from trueup.model import OpaqueValue, ValueKind
 from trueup.table._columns import Column
 from trueup.table._readers import column_from_any
 
-__all__ = ["Labels", "read_labels", "read_scores", "read_weights"]
+__all__ = ["Labels", "read_clusters", "read_labels", "read_scores", "read_weights"]
 
 # LightGBM keeps weights and gains, which grow with the square of a sum of weights, as 32-bit floats.
 MAX_WEIGHT = 1e15
@@ -110,6 +110,29 @@ def read_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
         what = f"all {n_rows:,} weights are below {MIN_LARGEST_WEIGHT:g}"
         raise WeightError(f"{name}: {what}. Divide all weights by their mean.")
     return values
+
+
+def read_clusters(clusters: Any, n_rows: int) -> npt.NDArray[np.int64] | None:
+    """Which cluster each row is in, as numbers in the order of the clusters' own values; None for none."""
+    if clusters is None:
+        return None
+    name = "cluster"
+    column = _column(clusters, name, DataError)
+    _check_length(len(column), n_rows, name, DataError)
+    if column.codes is None and isinstance(column.values, np.ndarray) and column.values.dtype.kind in "iufM":
+        values = column.values
+        missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+    else:
+        objects = column.objects()
+        missing = np.fromiter((value is None for value in objects), bool, len(objects))
+        # By their words: values of several types have no order of their own.
+        values = np.array([f"{type(value).__name__} {value}" for value in objects], dtype=object)
+    if missing.any():
+        raise DataError(
+            f"{name}: {_count(missing)} rows have no cluster ({_first(missing, values)}). Give each of them one of "
+            "its own, or drop them."
+        )
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def read_labels(y: Any, n_rows: int, *, like: Labels | None = None) -> Labels:
