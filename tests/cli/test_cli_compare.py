@@ -12,7 +12,7 @@ import trueup
 from simulated_pairs import better_model
 
 ROLES = ("--label=y", "--base=p", "--candidate=q")
-QUICK = ("--bootstrap=100", "--null-samples=40", "--jobs=1", "--drop=user,w")
+QUICK = ("--bootstrap=100", "--null-samples=40", "--jobs=1", "--drop=user,w,r")
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,7 @@ def table(tmp_path_factory):
     pair = better_model(0, 20_000, harmed_by=1.0)
     n = len(pair.y)
     columns = {"user": np.arange(n) // 2, "w": np.full(n, 2.0), "y": pair.y, "p": pair.base, "q": pair.candidate}
+    columns["r"] = better_model(0, 20_000).candidate  # of the same rows, and harmless
     path = tmp_path_factory.mktemp("compare") / "pair.parquet"
     pq.write_table(pa.table({name: pa.array(values) for name, values in (pair.X | columns).items()}), path)
     return path
@@ -61,9 +62,9 @@ def test_a_script_can_stop_at_a_verdict(compare, fail_on, code):
     assert ("the verdict is keep" in outcome.err) == (code == 5)
 
 
-def test_a_better_model_ships_if_its_harm_is_not_looked_for(run, table):
-    options = ("--features=age", "--bootstrap=100", "--null-samples=40", "--cluster=user", "--weight=w")
-    outcome = run("compare", table, *ROLES, *options, "--fail-on=not-ship")
+def test_a_model_that_is_better_all_over_ships(run, table):
+    options = ("--features=device,region", "--bootstrap=100", "--null-samples=40", "--cluster=user", "--weight=w")
+    outcome = run("compare", table, "--label=y", "--base=p", "--candidate=r", *options, "--fail-on=not-ship")
     assert outcome.code == 0
     assert "Ship the candidate." in outcome.out
     assert "20,000 in 10,000 clusters" in outcome.out

@@ -16,7 +16,7 @@ import pytest
 import trueup
 from simulated_pairs import better_model, equal_models
 from trueup.comparison import Comparison
-from trueup.errors import DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
+from trueup.errors import CostWarning, DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
 
 QUICK: dict[str, Any] = {"n_bootstrap": 100, "null_samples": 40, "max_depth": 2, "n_jobs": 1}
 
@@ -169,7 +169,7 @@ def _wiggled() -> tuple[Any, Any, Any]:
 def test_without_a_table_no_segments_are_tested_and_a_better_model_ships() -> None:
     pair = better_model(0, 50_000)
     result = trueup.compare(pair.y, pair.base, pair.candidate, **QUICK)
-    assert (result.verdict, result.n_segments) == ("ship", 0)
+    assert (result.verdict, result.n_segments, result.segments.num_rows) == ("ship", 0, 0)
     assert result.metrics["metric"].to_pylist() == ["log_loss", "brier", "prauc", "auroc", "ecce", "ece"]
 
 
@@ -259,3 +259,12 @@ def test_scores_of_exactly_0_and_1_give_numbers(scores: list[float]) -> None:
 def test_clusters_may_be_of_any_type(cluster: Any) -> None:
     result = trueup.compare(Y, P, np.linspace(0.3, 0.6, 40), cluster=cluster, **QUICK)
     assert result.n_clusters == 2
+
+
+def test_a_search_that_takes_long_says_so_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueup.comparison._cost._SECONDS_TO_TELL", 0.0)
+    with pytest.warns(CostWarning, match=r"7 combinations of 3 features on 500 rows: this comparison takes about"):
+        compared(500)
+    monkeypatch.setattr("trueup.comparison._cost._MOST_SEGMENTS", 3)
+    with pytest.raises(ParameterError, match="more than the 3 that fit"):
+        compared(500)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
+from trueup.comparison._cost import tell_cost
 from trueup.comparison._input import ComparisonInput, read_input
 from trueup.comparison._listing import Listing
 from trueup.comparison._losses import LOSSES, paired_loss
@@ -161,20 +162,23 @@ def compare(
     rows = given.paired(order)
     grid = grid_of(partitions, max_depth=max_depth)
     n_passes = 3 + -(-null_samples // _native.DRAW_LANES)
+    tell_cost(rows.n, grid, n_passes, min_rows, n_threads)
     with shown_progress(verbose, grid.n_combinations * n_passes, 2 * n_bootstrap) as (draw_done, search_done):
         metrics = measure_metrics(rows, options, n_threads, draw_done)
         codes = np.stack([p.codes[order] for p in partitions]) if partitions else np.zeros((0, rows.n), np.uint8)
         loss = paired_loss(rows, primary if primary in LOSSES else LOSSES[0])
         search = SegmentSearch(loss, grid, codes, n_threads)
-        listing, n_left_out = _searched(search, options, search_done)
-        if given.table is not None:
+        if given.table is None:
+            listing, n_left_out = Listing.none(search.grid), 0
+        else:
+            listing, n_left_out = _searched(search, options, search_done)
             metrics.append(_mce(given, grid, options, n_threads, search_done))
     facts = Facts(
         n_clusters=rows.n_clusters,
         is_clustered=rows.is_clustered,
         is_identical=bool(np.array_equal(rows.base, rows.candidate)),
-        n_segments=len(listing.sums) if given.table is not None else 0,
-        harmed=listing.harmed if given.table is not None else (),
+        n_segments=len(listing.sums),
+        harmed=listing.harmed,
         level=level,
         power=power,
     )

@@ -45,6 +45,11 @@ class Listing:
     total_weight: float
     level: float
 
+    @classmethod
+    def none(cls, grid: SegmentGrid) -> Listing:
+        """No segments."""
+        return cls(grid, SegmentDifferences.none(), np.zeros(0), total_weight=1.0, level=0.5)
+
     @cached_property
     def outcomes(self) -> npt.NDArray[Any]:
         """Whether each segment gains or is harmed by more than noise and the search explain."""

@@ -57,6 +57,13 @@ class SegmentDifferences:
     def __len__(self) -> int:
         return len(self.cell)
 
+    @classmethod
+    def none(cls) -> SegmentDifferences:
+        """No segments."""
+        whole = ("combination", "cell", "rows")
+        types: dict[str, Any] = {field.name: np.int32 if field.name in whole else np.float64 for field in fields(cls)}
+        return cls(**{name: np.zeros(0, dtype=type_) for name, type_ in types.items()})
+
     def of(self, chosen: npt.NDArray[Any]) -> SegmentDifferences:
         """Some of the segments."""
         return SegmentDifferences(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
