@@ -64,7 +64,7 @@ def open_html(browser: Any, tmp_path: Path) -> Iterator[Open]:
         context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
         contexts.append(context)
         one = Opened(context.new_page())
-        one.page.set_default_timeout(10_000)
+        one.page.set_default_timeout(30_000)
         one.page.on("request", lambda request: one.requests.append(request.url))
         one.page.on("console", lambda said: one.complaints.append(said.text) if said.type in _BAD else None)
         one.page.on("pageerror", lambda error: one.complaints.append(str(error)))

@@ -7,14 +7,29 @@ import hashlib
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from small_pages import HOSTILE, plain_words, whole_page
 from trueup.errors import ParameterError
-from trueup.report import Headline, Page, _bundle, can_render, render_page, render_summary, require_packages, write_page
+from trueup.report import (
+    MOST_CURVES,
+    MOST_SEGMENTS,
+    Column,
+    Form,
+    Headline,
+    Page,
+    _bundle,
+    can_render,
+    render_page,
+    render_summary,
+    require_packages,
+    write_page,
+)
 from trueup.report._charts import chart_specifications
 
 
@@ -120,6 +135,34 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     write_page(whole_page(plain_words(3)), path)
     assert path.read_text("utf-8") == render_page(whole_page(plain_words(3)))
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_as_many_segments_and_curves_as_a_page_may_have_stay_below_five_megabytes() -> None:
+    rng = np.random.default_rng(0)
+    n = MOST_SEGMENTS
+    words = [
+        " and ".join(
+            f"column_{c} = value_{v}" for c, v in zip(rng.integers(0, 20, 3), rng.integers(0, 4, 3), strict=True)
+        )
+        for _ in range(n)
+    ]
+    shares = [rng.random(n) for _ in range(5)]
+    page = whole_page(plain_words(3))
+    table = replace(
+        page.segments[0],
+        words=tuple(words),
+        columns=(
+            Column("Rows", rng.integers(10, 1_000_000, n), Form.COUNT),
+            *(Column(f"Share {i}", share, Form.PERCENT, low=share, high=share) for i, share in enumerate(shares[:2])),
+            Column("ECCE", 30 * shares[2], Form.SIGMAS),
+            Column("p", np.minimum(1, rng.integers(1, 300, n) / 201), Form.P_VALUE, least=1 / 201),
+        ),
+        choice=replace(page.segments[0].choice, codes=rng.integers(0, 2, n)),
+        significant=shares[3] < 0.1,
+        repeats=rng.integers(-1, 20, n),
+        curves={place: page.segments[0].curves[place % 3] for place in range(MOST_CURVES)},
+    )
+    assert len(render_page(replace(page, segments=(table,))).encode("utf-8")) < 5_000_000
 
 
 def test_a_summary_for_notebooks_has_the_verdict_and_no_script() -> None:
