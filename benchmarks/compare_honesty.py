@@ -1,6 +1,6 @@
-"""How often comparisons of simulated models say what is not so: verdicts, segments and intervals.
+"""How often comparisons of simulated models say what is not so: verdicts and segments.
 
-Prints the table that docs/decisions/comparing.md quotes. Takes some minutes: ``python benchmarks/compare_honesty.py``.
+Takes some minutes: ``python benchmarks/compare_honesty.py``.
 """
 
 from __future__ import annotations
