@@ -121,6 +121,7 @@ class _Server(uvicorn.Server):
         self._pulse = loop.create_task(self._beat())
         loop.add_reader(self._listener.fileno(), self._accept)
         self.on_started()
+        worker.log.write("worker started")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer what is under way, tell open connections to go, and only then close.
