@@ -16,6 +16,7 @@ __all__ = ["read_json", "write_json"]
 
 Floats = npt.NDArray[np.float64]
 _MEMBERS = {"rows", "scores"}
+_OPENED_A_ROW, _OPENED_ANYHOW = 4, 4096
 _SCORE_TYPES = {float, int, type(None)}
 
 
@@ -38,6 +39,7 @@ def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | 
     JsonBatch
         Rows that have the columns of the model, and scores in [0, 1].
     """
+    _check_size(body, max_rows)
     try:
         request = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -52,6 +54,15 @@ def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | 
 def write_json(probabilities: Floats, name: str, sha256: str) -> bytes:
     """The answer to a JSON request; NaN becomes null."""
     return orjson.dumps({"probabilities": probabilities.tolist(), "model": name, "sha256": sha256})
+
+
+def _check_size(body: bytes, max_rows: int) -> None:
+    """Refuse a body of far too many objects before they are made: three bytes of it would be seventy of memory each."""
+    opened = body.count(b"{") + body.count(b"[")  # also those in texts, of which a row may have some
+    if opened > _OPENED_A_ROW * max_rows + _OPENED_ANYHOW:
+        raise Problem(
+            "too-many-rows", f"The body opens {opened:,} objects and lists; at most {max_rows:,} rows are taken."
+        )
 
 
 def _members(request: Any) -> tuple[list[Any], list[Any] | None]:

@@ -166,7 +166,8 @@ class _Server(uvicorn.Server):
             self._pause_accepting()
             return False
         connection.setblocking(False)
-        if len(self.server_state.connections) >= self._worker.options.max_connections:
+        n_open = len(self.server_state.connections) + len(self._connecting)
+        if n_open >= self._worker.options.max_connections:
             self._turn_away(connection)
             return True
         task = asyncio.get_running_loop().create_task(self._connect(connection))
