@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments
+    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments, serving
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
@@ -40,6 +40,7 @@ __all__ = [
     "metrics",
     "plot",
     "segments",
+    "serving",
 ]
 
 _HOME = {
@@ -58,7 +59,7 @@ _HOME = {
     "evaluate": "trueup.evaluation",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "evaluation", "metrics", "plot", "segments")
+_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "evaluation", "metrics", "plot", "segments", "serving")
 
 
 def __getattr__(name: str) -> Any:
