@@ -11,8 +11,8 @@ import trueup
 
 
 def test_the_public_names_are_these() -> None:
-    classes = "AuditResult BaselineCalibrator Calibrator MCGrad MulticalibratedClassifier"
-    others = "__version__ audit baselines datasets errors load metrics segments"
+    classes = "AuditResult BaselineCalibrator Calibrator MCGrad MulticalibratedClassifier OnnxExport"
+    others = "__version__ audit baselines datasets errors export_onnx load metrics segments"
     assert trueup.__all__ == [*classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
 
@@ -35,5 +35,17 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_import_trueup_loads_nothing_heavy() -> None:
-    heavy = {"numpy", "scipy", "sklearn", "lightgbm", "pandas", "pyarrow", "narwhals", "rich", "typer"}
+    heavy = {
+        "numpy",
+        "scipy",
+        "sklearn",
+        "lightgbm",
+        "pandas",
+        "pyarrow",
+        "narwhals",
+        "rich",
+        "typer",
+        "onnx",
+        "onnxruntime",
+    }
     assert modules_after("import trueup") & heavy == set()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from trueup import baselines, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.exporting import OnnxExport, export_onnx
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
@@ -19,11 +20,13 @@ __all__ = [
     "Calibrator",
     "MCGrad",
     "MulticalibratedClassifier",
+    "OnnxExport",
     "__version__",
     "audit",
     "baselines",
     "datasets",
     "errors",
+    "export_onnx",
     "load",
     "metrics",
     "segments",
@@ -35,7 +38,9 @@ _HOME = {
     "Calibrator": "trueup.inference",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
+    "OnnxExport": "trueup.exporting",
     "audit": "trueup.auditing",
+    "export_onnx": "trueup.exporting",
     "load": "trueup.inference",
 }
 _SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments")
