@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trueup import _native
 from trueup.errors import ExportError
 from trueup.exporting._columns import FeatureColumns, element_type
 from trueup.exporting._graph import ML_DOMAIN, GraphBuilder
@@ -15,8 +16,6 @@ from trueup.exporting._trees import columns_of, tree_attributes
 from trueup.model import BaselineModel, CalibrationModel, FittedRound, LevelTrees, ScoreMap, Trees
 
 __all__ = ["build_graph"]
-
-_SCORE_CLIP = 1e-6  # as in src/native/logistic.hpp
 
 _NOT_EXPRESSED = {
     "CellUpdates": "moves rows from bin to bin, one after the other, thousands of times",
@@ -69,7 +68,7 @@ def _rounds(builder: GraphBuilder, features: FeatureColumns, rounds: Iterable[Fi
 
 
 def _logit(builder: GraphBuilder, scores: str) -> str:
-    inner = builder.clamp(scores, _SCORE_CLIP, 1.0 - _SCORE_CLIP)
+    inner = builder.clamp(scores, _native.SCORE_CLIP, 1.0 - _native.SCORE_CLIP)
     odds = builder.node("Div", inner, builder.node("Sub", builder.number(1.0), inner))
     return builder.node("Log", odds)
 

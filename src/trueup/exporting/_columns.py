@@ -26,17 +26,17 @@ class FeatureColumns:
 
     def sum_of_trees(self, trees: Trees, logits: str) -> str:
         """What trees add to the logits, a column."""
+        if not trees.n_trees:
+            return self._builder.number(0.0)
         columns = columns_of(trees)
         of_sets = sorted({c for c in columns if c.categories is not None}, key=lambda c: (c.feature, c.categories))
         of_numbers = [c for c in dict.fromkeys(columns) if c.categories is None]
-        # There must be one column for trees without any splits.
-        parts = [self._numbers(column, logits) for column in of_numbers] or [logits]
-        places = {column: place for place, column in enumerate([*of_numbers, *of_sets])}
+        parts = [self._numbers(column, logits) for column in of_numbers]
         if of_sets:
             parts.append(self._members(of_sets))
-            if not of_numbers:
-                parts = parts[1:]
-        matrix = parts[0] if len(parts) == 1 else self._builder.node("Concat", *parts, axis=1)
+        places = {column: place for place, column in enumerate([*of_numbers, *of_sets])}
+        # Trees without any splits need a column all the same.
+        matrix = self._builder.beside(parts or [logits])
         attributes = tree_attributes(trees, columns, places)
         return self._builder.node("TreeEnsemble", matrix, domain=ML_DOMAIN, **attributes)
 
@@ -65,7 +65,7 @@ class FeatureColumns:
             own = [column for column in columns if column.feature == feature]
             table = builder.constant(sets_of(own, self._n_categories(feature)))
             parts.append(builder.node("Gather", table, self._codes(feature), axis=0))
-        return builder.doubles(parts[0] if len(parts) == 1 else builder.node("Concat", *parts, axis=1))
+        return builder.doubles(builder.beside(parts))
 
     def _codes(self, feature: int) -> str:
         """The codes of the rows' categories; one more than the last for what is missing or unseen."""

@@ -60,7 +60,7 @@ class GraphBuilder:
                 "categories that each split sends left has a row a category. Fit with fewer categories."
             )
         name = f"{self._prefix}/constant_{len(self._constants)}"
-        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        self._constants.append(numpy_helper.from_array(np.asarray(values, order="C"), name))
         return name
 
     def number(self, value: float) -> str:
@@ -84,6 +84,10 @@ class GraphBuilder:
     def column(self, name: str) -> str:
         """One value a row as a matrix of one column."""
         return self.node("Unsqueeze", name, self._last_axis())
+
+    def beside(self, matrices: list[str]) -> str:
+        """Matrices of the same rows as one."""
+        return matrices[0] if len(matrices) == 1 else self.node("Concat", *matrices, axis=1)
 
     def clamp(self, name: str, low: float, high: float) -> str:
         """The values kept between two bounds. NaN stays NaN, which `Clip` doesn't promise."""

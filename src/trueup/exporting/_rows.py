@@ -105,8 +105,8 @@ def _numbers(thresholds: Floats, graph_input: GraphInput, n_rows: int, rng: np.r
     thresholds = thresholds[np.abs(thresholds) < _LARGEST]
     with np.errstate(over="ignore"):
         near = thresholds.astype(graph_input.element)
-        below, above = (np.nextafter(near, np.array(end, near.dtype)) for end in (-np.inf, np.inf))
-    choices = [near, below, above, np.array(_SPECIAL, near.dtype)]
+        beside = [np.nextafter(near, np.full_like(near, end)) for end in (-np.inf, np.inf)]
+    choices = [near, *beside, np.array(_SPECIAL, near.dtype)]
     on_and_beside = np.concatenate(choices).astype(np.float64)
     numbers = on_and_beside[_each_then_any(len(on_and_beside), n_rows, rng)]
     if len(thresholds):
@@ -118,7 +118,7 @@ def _numbers(thresholds: Floats, graph_input: GraphInput, n_rows: int, rng: np.r
 def _categories(feature: Feature, n_rows: int, rng: np.random.Generator) -> list[Any]:
     """All categories in any order, some of them missing and some that were never seen."""
     known: Sequence[Any] = feature.categories or ()
-    unseen = _UNSEEN.get(feature.kind, lambda _: None)(known)
+    unseen = _UNSEEN[feature.kind](known) if feature.kind in _UNSEEN else None
     if not known:
         return [None] * n_rows
     values = [known[place] for place in _each_then_any(len(known), n_rows, rng)]
