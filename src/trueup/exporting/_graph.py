@@ -16,7 +16,9 @@ ML_DOMAIN = "ai.onnx.ml"
 
 # TreeEnsemble, whose thresholds, leaves and sums may be doubles, is new in version 5 of the second.
 _OPSETS = {"": 18, ML_DOMAIN: 5}
-_IR_VERSION = 9  # the oldest that goes with these
+# onnxruntime 1.21 to 1.23 have TreeEnsemble, and leave out trees when there is more than one. They don't read files of
+# this version: an error there is better than wrong probabilities.
+_IR_VERSION = 12
 _MAX_BYTES = 2**31 - 2**24  # a protobuf message holds 2 GiB, and there is more in it than constants
 _ROWS = "rows"  # the one dimension that all inputs and the output share
 
