@@ -1,11 +1,12 @@
 """`trueup export`."""
 
-import onnxruntime
 import pytest
 
 import trueup
 from trueup.baselines import HKRR
 from trueup.exporting import _export
+
+onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'trueup[onnx]'")
 
 
 def test_it_writes_a_graph_that_gives_the_models_answers(run, shared, tmp_path):

@@ -13,10 +13,14 @@ import pytest
 
 from trueup.exporting import OnnxExport, export_onnx
 
-pytest.importorskip("onnx", reason="onnx is not installed: pip install 'trueup[onnx]'")
-pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'trueup[onnx]'")
-
 Run = Callable[[OnnxExport, dict[str, Any]], npt.NDArray[np.float64]]
+
+
+@pytest.fixture(autouse=True)
+def onnx_installed() -> None:
+    """Skip where the extra is not installed."""
+    for name in ("onnx", "onnxruntime"):
+        pytest.importorskip(name, reason=f"{name} is not installed: pip install 'trueup[onnx]'")
 
 
 @pytest.fixture

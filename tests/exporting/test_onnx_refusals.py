@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -16,6 +15,8 @@ from trueup.datasets import make_traffic
 from trueup.errors import ColumnError, ExportError, ModelFileError, ParameterError
 from trueup.exporting import _export, export_onnx
 from trueup.model import CalibrationModel, Feature, FeatureSpec, ValueKind
+
+onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'trueup[onnx]'")
 
 GOLDEN = Path(__file__).parents[1] / "model" / "golden"
 
@@ -153,6 +154,11 @@ def test_the_written_file_is_compared_too(refuse, model, monkeypatch):
 def test_a_missing_extra_names_the_command(refuse, model, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert 'pip install "trueup[onnx]"' in refuse(model)
+
+
+def test_an_onnxruntime_that_sums_wrongly_is_refused(refuse, model, monkeypatch):
+    monkeypatch.setattr(onnxruntime, "__version__", "1.23.2")
+    assert "needs onnxruntime 1.24 or later, and 1.23.2 is installed" in refuse(model)
 
 
 def test_feeds_refuse_what_the_model_would(model, tmp_path):

@@ -26,6 +26,8 @@ from trueup.table import listed, read_scores, read_table
 
 __all__ = ["OnnxExport", "export_onnx"]
 
+_OLDEST_ONNXRUNTIME = (1, 24)
+
 
 @dataclass(frozen=True)
 class OnnxExport:
@@ -47,6 +49,24 @@ class OnnxExport:
         On how many rows.
     metadata : mapping
         What the file says about itself.
+
+    See Also
+    --------
+    export_onnx : What makes one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import trueup
+    >>> from trueup.baselines import IsotonicCalibrator
+    >>> fitted = IsotonicCalibrator().fit({"x": [0, 0, 0]}, [0, 1, 1], scores=[0.1, 0.3, 0.5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export = trueup.export_onnx(fitted, Path(folder) / "model.onnx")
+    >>> [(graph_input.name, graph_input.element) for graph_input in export.inputs]
+    [('score', 'float64')]
+    >>> export.feeds({"x": [0]}, [0.2])
+    {'score': array([0.2])}
     """
 
     path: Path
@@ -166,11 +186,19 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatTy
 def _require_onnx() -> None:
     try:
         import onnx  # noqa: F401
-        import onnxruntime  # noqa: F401
+        import onnxruntime
     except ImportError as error:
         raise ExportError(
-            f'Exporting needs onnx and onnxruntime, and {error.name} is not installed: pip install "trueup[onnx]".'
+            f'Exporting needs onnx and onnxruntime, and {error.name} is not installed: pip install "trueup[onnx]". '
+            "There is no onnxruntime of this kind for Python 3.10."
         ) from None
+    installed = onnxruntime.__version__
+    if tuple(int(part) for part in installed.split(".")[:2]) < _OLDEST_ONNXRUNTIME:
+        oldest = ".".join(map(str, _OLDEST_ONNXRUNTIME))
+        raise ExportError(
+            f"Exporting needs onnxruntime {oldest} or later, and {installed} is installed, which sums trees wrongly: "
+            'pip install --upgrade "trueup[onnx]".'
+        )
 
 
 @contextmanager
