@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trueup import baselines, datasets, errors, metrics, segments
     from trueup.auditing import AuditResult, audit
-    from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.calibrator import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
     from trueup.exporting import OnnxExport, export_onnx
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
+    "TRUSTED_TYPES",
     "AuditResult",
     "BaselineCalibrator",
     "Calibrator",
@@ -39,6 +40,7 @@ _HOME = {
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
     "OnnxExport": "trueup.exporting",
+    "TRUSTED_TYPES": "trueup.calibrator",
     "audit": "trueup.auditing",
     "export_onnx": "trueup.exporting",
     "load": "trueup.inference",
