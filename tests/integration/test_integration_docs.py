@@ -12,6 +12,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "integrations.md"
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:mlflow")
 @pytest.mark.filterwarnings("ignore::FutureWarning:mlflow")
+@pytest.mark.filterwarnings("ignore:.*type hint:UserWarning")  # of a part of MLflow itself
 def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")

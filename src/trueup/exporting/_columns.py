@@ -101,6 +101,7 @@ class FeatureColumns:
 
 
 def element_type(graph_input: GraphInput) -> int:
+    """ONNX's number for the type of an input."""
     from onnx import TensorProto
 
     types = {"string": TensorProto.STRING, "float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
