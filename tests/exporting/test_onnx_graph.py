@@ -203,7 +203,20 @@ def test_the_score_has_the_name_of_its_column(export):
     rows = make_traffic(2000, random_state=0)
     table = rows.X.append_column("p_click", [rows.scores])
     model = quick(score_column="p_click").fit(table, rows.y)
-    assert export(model).inputs[-1].name == "p_click"
+    exported = export(model)
+    assert exported.inputs[-1].name == "p_click"
+    np.testing.assert_array_equal(exported.feeds(table)["p_click"], rows.scores)
+
+
+def test_a_column_that_was_empty_at_fit_may_be_anything(export, run):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1000)
+    X = {"x": x, "nothing": [None] * 1000}
+    model = quick().fit(X, rng.random(1000) < np.where(x > 0, 0.7, 0.2), scores=np.full(1000, 0.4))
+    exported = export(model)
+    assert [graph_input.element for graph_input in exported.inputs] == ["float64", "string", "float64"]
+    found = run(exported, exported.feeds({"x": x, "nothing": ["anything"] * 1000}, np.full(1000, 0.4)))
+    np.testing.assert_allclose(found, model.calibrate(X, np.full(1000, 0.4)), rtol=0, atol=1e-15)
 
 
 def test_zero_as_missing_is_kept(export, run):

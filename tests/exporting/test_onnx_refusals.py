@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import trueup
 from small_fits import quick
 from trueup.datasets import make_traffic
-from trueup.errors import ColumnError, ExportError, ModelFileError, ParameterError
+from trueup.errors import ColumnError, ExportError, ModelFileError, ParameterError, ScoreError
 from trueup.exporting import _export, export_onnx
 from trueup.model import CalibrationModel, Feature, FeatureSpec, ValueKind
 
@@ -168,5 +168,8 @@ def test_feeds_refuse_what_the_model_would(model, tmp_path):
         exported.feeds(rows.X.drop_columns(["country"]), rows.scores)
     with pytest.raises(ColumnError, match="'country' holds numbers"):
         exported.feeds(rows.X.set_column(0, "country", [list(range(10))]), rows.scores)
-    with pytest.raises(ParameterError, match="needs scores"):
+    with pytest.raises(ScoreError, match="was fitted on scores; pass them"):
         exported.feeds(rows.X)
+    without = export_onnx(model_with(Feature("x", ValueKind.NUMBER), base_rate=0.5), tmp_path / "without.onnx")
+    with pytest.raises(ScoreError, match="fitted without scores"):
+        without.feeds({"x": [1.0]}, [0.5])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from trueup.errors import ColumnError, ExportError, ModelFileError, ParameterError
+from trueup.errors import ColumnError, ExportError, ModelFileError, ParameterError, ScoreError
 from trueup.exporting._chain import build_graph
 from trueup.exporting._metadata import metadata_of
 from trueup.exporting._rows import make_rows
@@ -86,7 +86,8 @@ class OnnxExport:
         X : table
             The rows; columns are found by name.
         scores : array-like, optional
-            The base model's probabilities, for a model that was fitted on scores.
+            The base model's probabilities, for a model that was fitted on scores. Not needed if `X` has a column of
+            the name that the graph's input for them has.
 
         Returns
         -------
@@ -98,9 +99,12 @@ class OnnxExport:
         absent = [name for name in wanted if name not in table]
         if absent:
             raise ColumnError(f"X has no column {listed(absent)}. Present: {listed(table.names, 12) or 'none'}.")
-        if (scores is None) != (self._signature.score is None):
-            needs = "needs scores" if scores is None else "was fitted without scores, and takes none"
-            raise ParameterError(f"The model {needs}.")
+        score = self._signature.score
+        if scores is None and score is not None and score.name in table:
+            scores = table.column(score.name)
+        if (scores is None) != (score is None):
+            needs = "was fitted on scores; pass them" if scores is None else "was fitted without scores, and takes none"
+            raise ScoreError(f"The model {needs}.")
         base = None if scores is None else read_scores(scores, table.n_rows, name="scores", missing_allowed=True)
         return feeds_of_table(self._signature, table, base)
 
