@@ -34,11 +34,12 @@ test: $(VENV)/installed-dev ## Run all tests
 
 # The native core with address and undefined-behaviour sanitizers, in an environment of its own that borrows the packages
 # of the other. Python itself is not built so: the sanitizer is loaded before it, and leaks are not looked for.
+# Tests that limit a process's memory are left out: the sanitizer's own would not fit.
 SANITIZED := build/sanitized
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 SANITIZED_SITE = $(SANITIZED)/$(patsubst $(abspath $(VENV))/%,%,$(SITE))
 KERNEL_TESTS := tests/inference tests/segments tests/training/test_gradients.py tests/training/test_rescale.py \
-	tests/baselines/test_hkrr_against_plain.py tests/model
+	tests/baselines/test_hkrr_against_plain.py tests/model/test_trees.py tests/model/test_golden_file.py
 
 WATCHED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 $(SANITIZED)/bin/python
