@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick bench-serving paper docs clean
+.PHONY: help demo test check check-native lint types contracts docstrings doctests bench bench-quick bench-serving paper docs clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,31 @@ demo: $(VENV)/installed-demo ## Evaluate a calibration on real flights, and end 
 
 test: $(VENV)/installed-dev ## Run all tests
 	$(BIN)/python -m pytest
+
+# The native core with address and undefined-behaviour sanitizers, in an environment of its own that borrows the packages
+# of the other. Python itself is not built so: the sanitizer is loaded before it, and leaks are not looked for.
+# Tests that limit a process's memory are left out: the sanitizer's own would not fit.
+SANITIZED := build/sanitized
+SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+SANITIZED_SITE = $(SANITIZED)/$(patsubst $(abspath $(VENV))/%,%,$(SITE))
+KERNEL_TESTS := tests/inference tests/segments tests/training/test_gradients.py tests/training/test_rescale.py \
+	tests/baselines/test_hkrr_against_plain.py tests/model/test_trees.py tests/model/test_golden_file.py
+
+WATCHED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 $(SANITIZED)/bin/python
+
+$(SANITIZED)/installed: $(VENV)/installed-dev $(NATIVE) $(wildcard src/trueup/*.py src/trueup/*/*.py)
+	rm -rf $(SANITIZED)
+	$(BIN)/python -m venv --without-pip $(SANITIZED)
+	$(PIP) install --no-deps --target $(SANITIZED_SITE) --config-settings=cmake.define.TRUEUP_SANITIZE=ON \
+		--config-settings=cmake.build-type=RelWithDebInfo --config-settings=install.strip=false \
+		--config-settings=build-dir=$(SANITIZED)/cmake .
+	echo $(SITE) > $(SANITIZED_SITE)/borrowed.pth
+	@touch $@
+
+check-native: $(SANITIZED)/installed ## Run the kernels' tests with sanitizers (GCC on Linux)
+	$(WATCHED) -c 'import trueup._native as n; assert b"__asan_init" in open(n.__file__, "rb").read(), n.__file__'
+	$(WATCHED) -m pytest -p no:cacheprovider $(KERNEL_TESTS)
 
 check: lint types contracts docstrings doctests test ## All that CI checks
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments, serving
     from trueup.auditing import AuditResult, audit
-    from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.calibrator import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
     from trueup.diagnosis import Diagnosis, Finding, diagnose
     from trueup.evaluation import Evaluation, evaluate
+    from trueup.exporting import OnnxExport, export_onnx
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
+    "TRUSTED_TYPES",
     "AuditResult",
     "BaselineCalibrator",
     "Calibrator",
@@ -26,6 +28,7 @@ __all__ = [
     "Finding",
     "MCGrad",
     "MulticalibratedClassifier",
+    "OnnxExport",
     "__version__",
     "audit",
     "baselines",
@@ -36,6 +39,7 @@ __all__ = [
     "errors",
     "evaluate",
     "evaluation",
+    "export_onnx",
     "load",
     "metrics",
     "plot",
@@ -53,10 +57,13 @@ _HOME = {
     "Finding": "trueup.diagnosis",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
+    "OnnxExport": "trueup.exporting",
+    "TRUSTED_TYPES": "trueup.calibrator",
     "audit": "trueup.auditing",
     "compare": "trueup.comparison",
     "diagnose": "trueup.diagnosis",
     "evaluate": "trueup.evaluation",
+    "export_onnx": "trueup.exporting",
     "load": "trueup.inference",
 }
 _SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "evaluation", "metrics", "plot", "segments", "serving")

@@ -14,6 +14,7 @@ __all__ = [
     "DataFileError",
     "DataWarning",
     "DiagnosisError",
+    "ExportError",
     "InsufficientDataWarning",
     "LabelError",
     "MissingExtraError",
@@ -100,6 +101,10 @@ class TrainingError(TrueupError, ValueError):
 
 class ModelFileError(TrueupError):
     """A model file is damaged, truncated, hostile, or of a format that this version doesn't know."""
+
+
+class ExportError(TrueupError):
+    """A model can't be expressed in another format, or what was exported does not give the model's answers."""
 
 
 class TrueupWarning(UserWarning):

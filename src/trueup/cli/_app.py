@@ -14,6 +14,7 @@ from trueup.cli._command_bench import bench_app
 from trueup.cli._command_compare import compare_command
 from trueup.cli._command_diagnose import diagnose_command
 from trueup.cli._command_evaluate import evaluate_command
+from trueup.cli._command_export import export_command
 from trueup.cli._command_serve import serve_command
 from trueup.cli._demo import demo
 from trueup.cli._files import STANDARD_STREAM, Format
@@ -68,6 +69,7 @@ app.command("compare", epilog=EXIT_CODES)(compare_command)
 app.command("diagnose", epilog=EXIT_CODES)(diagnose_command)
 app.command("evaluate", epilog=EXIT_CODES)(evaluate_command)
 app.command("serve", epilog=EXIT_CODES)(serve_command)
+app.command("export", epilog=EXIT_CODES)(export_command)
 app.add_typer(bench_app, name="bench")
 
 

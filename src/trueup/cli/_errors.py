@@ -37,7 +37,7 @@ EXIT_CODE_MEANINGS = {
     ExitCode.BUG: "an unexpected error: a bug in trueup",
     ExitCode.USAGE: "wrong usage",
     ExitCode.DATA: "the data can't be used, or a file can't be read or written",
-    ExitCode.MODEL: "the model file can't be used",
+    ExitCode.MODEL: "the model file can't be used, or can't be exported",
     ExitCode.LIMIT: "a limit that was asked for is not met",
     ExitCode.STOPPED: "stopped by Ctrl-C",
 }

@@ -58,8 +58,12 @@ class Calibrator:
         self._encoder = FeatureEncoder(model.features)
         self._forest = compile_rounds(model.features, model.rounds)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _calibrator_from, (self.model, self.n_jobs)
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.model, "n_jobs": self.n_jobs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Compiled trees are made again, not copied, and checked as those of a model file are.
+        self.__init__(state["model"], n_jobs=state["n_jobs"])  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"<Calibrator: {len(self.model.rounds)} rounds, {len(self.model.features.features)} features>"
@@ -179,8 +183,3 @@ class Calibrator:
 
     def _threads(self, n_rows: int) -> int:
         return threads_for_rows(self.n_jobs, n_rows)
-
-
-def _calibrator_from(model: CalibrationModel, n_jobs: int | None) -> Calibrator:
-    """What unpickling calls: compiled trees are made again, not copied."""
-    return Calibrator(model, n_jobs=n_jobs)
