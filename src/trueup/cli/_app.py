@@ -11,6 +11,7 @@ import typer
 from trueup.cli._apply import ApplyRequest, apply
 from trueup.cli._command_audit import audit_command
 from trueup.cli._command_bench import bench_app
+from trueup.cli._command_serve import serve_command
 from trueup.cli._demo import demo
 from trueup.cli._files import STANDARD_STREAM, Format
 from trueup.cli._fit import FitRequest, fit, parse_lightgbm_params, parse_validation
@@ -60,6 +61,7 @@ def _trueup(
 
 
 app.command("audit", epilog=EXIT_CODES)(audit_command)
+app.command("serve", epilog=EXIT_CODES)(serve_command)
 app.add_typer(bench_app, name="bench")
 
 
