@@ -120,7 +120,7 @@ def _with_times(rows: Sequence[Mapping[str, Any]], plan: RowPlan) -> list[dict[s
             if text is not None:
                 try:
                     values[name] = reader(text)
-                except (TypeError, ValueError, OverflowError):
+                except (AttributeError, TypeError, ValueError, OverflowError):
                     plan.refuse_type(place, name, text)
         read.append(values)
     return read
