@@ -109,7 +109,8 @@ def _nudge(parent: Any, key: Any, rng: random.Random) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         _replace_by_odd(parent, key, rng)
     else:
-        parent[key] = value + rng.choice([1, -1, value, -2 * value, 1e-9])
+        step = rng.choice([1, -1, value, -2 * value, 1e-9])
+        parent[key] = value + (1 if abs(value) > 1e300 and isinstance(step, float) else step)
 
 
 def _remove(parent: Any, key: Any, rng: random.Random) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import DataError
-from trueup.serving._arrow_messages import has_compressed_batch
+from trueup.serving._arrow_columns import gather
+from trueup.serving._arrow_messages import check_messages
 from trueup.serving._batch import ArrowBatch
 from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
@@ -44,13 +45,11 @@ def read_arrow(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str |
     import pyarrow as pa
 
     try:
-        if has_compressed_batch(body):
-            raise Problem("bad-arrow", "The stream is compressed. Write it with compression=None.")
+        check_messages(body)
         with pa.ipc.open_stream(body) as reader:
             score_name = _check_schema(reader.schema, plan, score_column)
-            table = _read_batches(reader, max_rows)
-        table = table.select([field.name for field in table.schema if _is_plain(field.type)])
-        table.validate(full=True)  # offsets, dictionary codes and UTF-8: after this, no value can point astray
+            needed = [name for name in reader.schema.names if name in plan.types or name == score_name]
+            table = gather(_read_batches(reader, max_rows), reader.schema, needed)
     except (pa.ArrowException, ValueError, OSError, EOFError, OverflowError) as error:
         if isinstance(error, DataError):
             raise
@@ -95,16 +94,14 @@ def _is_plain(arrow_type: pa.DataType) -> bool:
     return not (at.is_nested(plain) or at.is_dictionary(plain) or isinstance(plain, pa.BaseExtensionType))
 
 
-def _read_batches(reader: pa.RecordBatchStreamReader, max_rows: int) -> pa.Table:
-    import pyarrow as pa
-
+def _read_batches(reader: pa.RecordBatchStreamReader, max_rows: int) -> list[pa.RecordBatch]:
     batches, n_rows = [], 0
     for batch in reader:
         n_rows += batch.num_rows
         if n_rows > max_rows:
             raise Problem("too-many-rows", f"The stream has more than {max_rows:,} rows.")
         batches.append(batch)
-    return pa.Table.from_batches(batches, reader.schema)
+    return batches
 
 
 def _scores(table: pa.Table, plan: RowPlan, score_name: str) -> Floats:

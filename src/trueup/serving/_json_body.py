@@ -17,6 +17,8 @@ __all__ = ["read_json", "write_json"]
 Floats = npt.NDArray[np.float64]
 _MEMBERS = {"rows", "scores"}
 _SCORE_TYPES = {float, int, type(None)}
+_BRACKETS_A_ROW = 4  # of which one is the row's own
+_MORE_BRACKETS = 100
 
 
 def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | None = None) -> JsonBatch:
@@ -38,6 +40,7 @@ def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | 
     JsonBatch
         Rows that have the columns of the model, and scores in [0, 1].
     """
+    _check_containers(body, max_rows)
     try:
         request = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -47,6 +50,16 @@ def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | 
         raise Problem("too-many-rows", f"The request has {len(rows):,} rows; at most {max_rows:,} are taken.")
     _check_rows(rows, plan, plan.score_column if score_column is None else score_column)
     return JsonBatch(_scores(rows, scores, plan, score_column), rows)
+
+
+def _check_containers(body: bytes, max_rows: int) -> None:
+    """Refuse a body of millions of empty rows before it becomes millions of dicts, thirty times its size.
+
+    Brackets in texts are counted too, so there may be some for each row.
+    """
+    limit = _BRACKETS_A_ROW * max_rows + _MORE_BRACKETS
+    if len(body) > limit and body.count(b"{") + body.count(b"[") > limit:
+        raise Problem("too-many-rows", f"The body has more than {limit:,} opening brackets; at most {max_rows:,} rows.")
 
 
 def write_json(probabilities: Floats, name: str, sha256: str) -> bytes:
