@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -170,9 +171,7 @@ class RunningServer:
     def kill(self) -> None:
         """End it all, in a test that has failed."""
         for pid in [self.process.pid, *self.workers]:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self.process.wait()
         self._reader.join(SECONDS)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from running_server import RunningServer
-from small_fits import quick
 
 import trueup
+from running_server import RunningServer
+from small_fits import quick
 
 pytest.importorskip("starlette")
 N = 400

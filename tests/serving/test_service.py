@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from running_server import ARROW, RunningServer
 
 import trueup
+from running_server import ARROW, RunningServer
 
 
 def stream_of(fitted: Any, **changed: Any) -> bytes:

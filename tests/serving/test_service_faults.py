@@ -11,13 +11,13 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running_server import SECONDS, RunningServer
 
+from running_server import SECONDS, RunningServer
 from trueup.serving import ModelSlot
 
 
@@ -254,14 +254,10 @@ def test_a_gigabyte_is_refused_while_it_comes_and_never_held(server, fitted):
         client.setblocking(False)
         sent, answer, deadline = 0, b"", time.monotonic() + SECONDS
         while not answer and sent < GIGABYTE and time.monotonic() < deadline:
-            try:
+            with suppress(BlockingIOError):
                 sent += client.send(block[sent % len(block) :])
-            except BlockingIOError:
-                pass
-            try:
+            with suppress(BlockingIOError):
                 answer = client.recv(65536)
-            except BlockingIOError:
-                pass
     assert answer.startswith(b"HTTP/1.1 413")
     assert sent < GIGABYTE / 20  # 4 MiB are taken, and some more are in the buffers between us
     assert resident_mb(server.workers) - before < 64
