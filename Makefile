@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick paper docs clean
+.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick fuzz audit paper docs clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,16 @@ bench: $(BENCH)/installed ## Measure speed, memory and quality beside Meta's pac
 
 bench-quick: $(BENCH)/installed ## Measure the most important in about five minutes
 	$(BENCH)/bin/python benchmarks/run_all.py --quick
+
+$(VENV)/installed-fuzz: $(VENV)/installed
+	$(PIP) install --group fuzz
+	@touch $@
+
+fuzz: $(VENV)/installed-fuzz ## Fuzz the loader, request bodies and conditions for hours; options in FUZZ=
+	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ)
+
+audit: $(VENV)/installed-dev ## Ask a vulnerability service about every package that `make check` installed
+	$(BIN)/python .ci/audit.py
 
 $(VENV)/installed-paper: $(VENV)/installed
 	$(PIP) install --editable '.[paper]'

@@ -11,55 +11,27 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import mmap
 import os
-import random
-import resource
 import signal
-import struct
 import subprocess
 import sys
 import time
 import traceback
-import types
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from fuzz_engines import Logbook, try_inputs
 
 HERE = Path(__file__).parent
 OUT = HERE.parents[1] / "build" / "fuzz"
 EXTRA_MEMORY = 512 * 2**20
 SLOW_SECONDS = 5.0  # of the processor, for one input
-HANG_SECONDS = int(os.environ.get("TRUEUP_FUZZ_HANG_SECONDS", "30"))  # on the clock: more where the process may be paused
+HANG_SECONDS = int(
+    os.environ.get("TRUEUP_FUZZ_HANG_SECONDS", "30")
+)  # on the clock: more where the process may be paused
 MAX_INPUT = 2**16
 MAX_FINDINGS = 20
 NAMES = ["model_file", "json_body", "arrow_body", "condition"]
-_HEAD = struct.Struct("<QQ")
-
-
-class Logbook:
-    """How many inputs have been tried, and the last of them, in a file that outlives a crash."""
-
-    def __init__(self, path: Path) -> None:
-        if not path.exists():
-            path.write_bytes(bytes(_HEAD.size + 4 * MAX_INPUT))
-        with path.open("r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), 0)
-
-    def begin(self, data: bytes) -> None:
-        count, _ = _HEAD.unpack_from(self._memory)
-        kept = data[: 4 * MAX_INPUT]
-        self._memory[_HEAD.size : _HEAD.size + len(kept)] = kept
-        _HEAD.pack_into(self._memory, 0, count + 1, len(kept))
-
-    @property
-    def count(self) -> int:
-        return int(_HEAD.unpack_from(self._memory)[0])
-
-    @property
-    def last(self) -> bytes:
-        return self._memory[_HEAD.size : _HEAD.size + _HEAD.unpack_from(self._memory)[1]]
 
 
 @dataclass
@@ -109,78 +81,6 @@ def fuzz(name: str, *, runs: int, seconds: float, engine: str, seed: int, out: P
     return tally
 
 
-def child(name: str, runs: int, seconds: float, engine: str, seed: int, out: Path) -> None:
-    """Try inputs in this process; an exception ends it."""
-    from fuzz_targets import TARGETS
-
-    target = TARGETS[name]()
-    book = Logbook(out / f"logbook-{name}")
-
-    def run(data: bytes) -> None:
-        book.begin(data)
-        started = time.process_time()
-        target.run(data)
-        took = time.process_time() - started
-        if took > SLOW_SECONDS:
-            raise AssertionError(f"it took {took:.1f} s")
-
-    for data in target.seeds():  # also to import all there is, before memory is counted
-        target.run(data)
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + EXTRA_MEMORY,) * 2)
-
-    def mutated(data: bytes, rng: random.Random) -> bytes:
-        for _ in range(rng.choice([1, 1, 1, 2, 4])):
-            changed = target.mutate(data, rng)
-            data = changed if len(changed) <= MAX_INPUT else data[: len(data) // 2]
-        return data
-
-    if engine == "seeded":
-        _seeded(run, mutated, target.seeds(), runs, seconds, seed)
-        return
-    import atheris
-
-    _instrument(atheris.instrument_func, target.modules)
-    corpus = out / f"corpus-{name}"
-    for number, data in enumerate(target.seeds()):
-        (corpus / f"seed-{number}").write_bytes(data)
-
-    def custom_mutator(data: bytes, max_size: int, chosen: int) -> bytes:
-        rng = random.Random(chosen)
-        if name != "model_file" and rng.random() < 0.1:
-            return bytes(atheris.Mutate(data, max_size))
-        return mutated(data, rng)[:max_size]
-
-    options = [f"-runs={runs}", f"-max_total_time={max(1, int(seconds))}", f"-timeout={HANG_SECONDS}", f"-seed={seed + 1}",
-               f"-max_len={MAX_INPUT}", "-rss_limit_mb=2048", f"-artifact_prefix={out}/", "-print_final_stats=1",
-               "-len_control=0", "-reload=0"]  # fmt: skip
-    atheris.Setup([sys.argv[0], *options, str(corpus)], run, custom_mutator=custom_mutator)
-    atheris.Fuzz()
-
-
-def _instrument(instrument: Callable[[Any], Any], prefixes: tuple[str, ...]) -> None:
-    """Watch which lines of our modules run. Not by watching imports, for an editable install has a loader of its own."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith(prefixes):
-            for owner in [module, *(found for found in vars(module).values() if isinstance(found, type))]:
-                for found in vars(owner).values():
-                    function = getattr(found, "fget", None) or getattr(found, "__func__", found)
-                    if isinstance(function, types.FunctionType) and function.__module__ == name:
-                        instrument(function)
-
-
-def _seeded(run, mutated, seeds, runs, seconds, seed) -> None:  # type: ignore[no-untyped-def]
-    rng = random.Random(seed)
-    end = time.monotonic() + seconds
-    for _ in range(runs):
-        data = mutated(rng.choice(seeds), rng)
-        signal.alarm(HANG_SECONDS)  # nobody handles it: it ends this process
-        run(data)
-        if time.monotonic() > end:
-            break
-    signal.alarm(0)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("targets", nargs="*", default=NAMES, help="which; by default all")
@@ -214,7 +114,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         try:
             name, runs, seconds, engine, seed, out = sys.argv[2:]
-            child(name, int(runs), float(seconds), engine, int(seed), Path(out))
+            try_inputs(name, int(runs), float(seconds), engine, int(seed), Path(out))
         except Exception:
             traceback.print_exc()
             sys.exit(77)

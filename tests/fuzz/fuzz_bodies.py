@@ -16,10 +16,16 @@ from fuzz_mutations import mutate_bytes, mutate_json, odd_number, odd_text
 __all__ = ["mutate_arrow_body", "mutate_condition", "mutate_json_body", "stream_of"]
 
 _WORDS = [
-    "and", "or", "not", "in", "is", "missing", "all rows", "country", "age", "=", "==", "!=", "<>", "<", "<=", ">", ">=", "≤",
-    "≥", "≠", "{", "}", "(", ")", "[", "]", ",", "`a b`", "`", "``", "'", '"', "'a b'", '"a\\u00e9"', "\\", '"\\ud800"', "'\\'",
-    "18", "-1e5", "1_000", "nan", "inf", "-inf", "1e999", "٣", "0x1F", "NO", "true", "2020-01-01", "\n", "\t", "\x00", "\u2003",
+    "and", "or", "not", "in", "is", "missing", "all rows", "country", "age", "=", "==", "!=", "<>", "<", "<=", ">",
+    ">=", "≤",
+    "≥", "≠", "{", "}", "(", ")", "[", "]", ",", "`a b`", "`", "``", "'", '"', "'a b'", '"a\\u00e9"', "\\",
+    '"\\ud800"', "'\\'",
+    "18", "-1e5", "1_000", "nan", "inf", "-inf", "1e999", "٣", "0x1F", "NO", "true", "2020-01-01", "\n", "\t", "\x00",
+    "\u2003",
 ]  # fmt: skip
+_TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
+_UNITS = ["s", "ms", "us", "ns"]
+_TIME_TYPES = [pa.timestamp("us"), pa.timestamp("s"), pa.duration("ns"), pa.time64("us"), pa.date64()]
 
 
 def mutate_json_body(data: bytes, rng: random.Random) -> bytes:
@@ -78,16 +84,16 @@ def _odd_column(column: pa.ChunkedArray, rng: random.Random) -> pa.Array:
     n = len(column)
     moment = dt.datetime(2020, 1, 1)
     makers: list[Any] = [
-        lambda: pa.array([odd_text(rng) for _ in range(n)], rng.choice([pa.string(), pa.large_string(), pa.string_view()])),
+        lambda: pa.array([odd_text(rng) for _ in range(n)], rng.choice(_TEXT_TYPES)),
         lambda: pa.array([rng.random() for _ in range(n)], rng.choice([pa.float64(), pa.float32(), pa.float16()])),
         lambda: pa.array([float(min(max(odd_number(rng), -1e308), 1e308)) for _ in range(n)]),
         lambda: pa.array([rng.choice([None, float("nan"), float("inf"), 0.5]) for _ in range(n)], pa.float64()),
         lambda: pa.array([rng.randrange(100) for _ in range(n)], rng.choice([pa.int8(), pa.uint64(), pa.int64()])),
         lambda: pa.array([rng.choice([True, False, None]) for _ in range(n)], pa.bool_()),
         lambda: pa.nulls(n),
-        lambda: pa.array([moment] * n, pa.timestamp(rng.choice(["s", "ms", "us", "ns"]), rng.choice([None, "UTC", "x"]))),
+        lambda: pa.array([moment] * n, pa.timestamp(rng.choice(_UNITS), rng.choice([None, "UTC", "x"]))),
         lambda: pa.array([rng.randrange(-(2**62), 2**62) for _ in range(n)]).cast(
-            rng.choice([pa.timestamp("us"), pa.timestamp("s"), pa.duration("ns"), pa.time64("us"), pa.date64()]), safe=False
+            rng.choice(_TIME_TYPES), safe=False
         ),
         lambda: pa.array([rng.randrange(-(2**31), 2**31) for _ in range(n)], pa.int32()).cast(
             rng.choice([pa.date32(), pa.time32("s")]), safe=False

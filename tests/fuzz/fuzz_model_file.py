@@ -1,10 +1,11 @@
-"""Changes to model files that keep what they don't change: zip, checksums, JSON and arrays stay as valid as they were."""
+"""Changes to model files that keep the rest: zip, checksums, JSON and arrays stay as valid as they were."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import math
 import random
 import zipfile
 from typing import Any
@@ -17,15 +18,27 @@ __all__ = ["mutate_model_file"]
 Parts = dict[str, bytes]
 _MAGIC_LENGTH = 10
 _EXTREMES = [
-    0, 1, -1, 2, -2, 5, 31, 32, 255, 256, 2**16, 2**24, 2**31 - 1, -(2**31), 2**32 - 1, -0.0, 0.5, 1e-320, 1e300, 1.7e308,
+    0, 1, -1, 2, -2, 5, 31, 32, 255, 256, 2**16, 2**24, 2**31 - 1, -(2**31), 2**32 - 1, -0.0, 0.5, 1e-320, 1e300,
+    1.7e308,
     float("inf"), float("-inf"), float("nan"),
 ]  # fmt: skip
 _HEADERS = [
     ("<f8", "<f4"), ("<i4", "<i8"), ("<i4", "|O8"), ("<u4", "<i4"), ("<f8", ">f8"), ("False", "True"), (",)", ",1)"),
-    ("(", "(2, "), ("(", "(-"), ("(", "(0x"), ("(", "(9"), ("(", "(1000000000"), ("'shape'", "'shape' "), ("}", ", 'x': 1}"),
-    ("descr", "DESCR"),
+    ("(", "(2, "), ("(", "(-"), ("(", "(0x"), ("(", "(9"), ("(", "(1000000000"), ("'shape'", "'shape' "),
+    ("}", ", 'x': 1}"), ("descr", "DESCR"),
 ]  # fmt: skip
-_NAMES = ["x", "../x", "/etc/passwd", "trees", "trees/", "manifest.json/", "trees/threshold.npy", "score_map/scores.npy", "é", "a" * 500]
+_NAMES = [
+    "x",
+    "../x",
+    "/etc/passwd",
+    "trees",
+    "trees/",
+    "manifest.json/",
+    "trees/threshold.npy",
+    "score_map/scores.npy",
+    "é",
+    "a" * 500,
+]
 
 
 def mutate_model_file(data: bytes, rng: random.Random) -> bytes:
@@ -143,4 +156,4 @@ def _as(dtype: np.dtype[Any], rng: random.Random) -> Any:
     if dtype.kind == "f":
         return value if dtype.itemsize == 8 or not abs(value) > 6e4 else 1.0
     limits = np.iinfo(dtype)
-    return limits.max if value != value else int(min(max(value, limits.min), limits.max))
+    return limits.max if math.isnan(value) else int(min(max(value, limits.min), limits.max))

@@ -11,12 +11,14 @@ from typing import Any
 __all__ = ["mutate_bytes", "mutate_json", "odd_number", "odd_text"]
 
 _NUMBERS = [
-    0, 1, -1, 2, 3, 7, 8, 9, 31, 32, 63, 64, 65, 255, 256, 2**15, 2**16, 2**24, 2**31 - 1, 2**31, -(2**31), 2**32, 2**53,
+    0, 1, -1, 2, 3, 7, 8, 9, 31, 32, 63, 64, 65, 255, 256, 2**15, 2**16, 2**24, 2**31 - 1, 2**31, -(2**31), 2**32,
+    2**53,
     2**62, 2**63 - 1, 2**63, -(2**63), 2**64, 10**30, 10**309, 0.0, -0.0, 0.1, 0.5, 0.999999, 1.5, 1e-320, 1e-300, 1e15,
     1e300, -1e300, 1.7e308,
 ]  # fmt: skip
 _TEXTS = [
-    "", " ", "a", "x" * 1000, "NUMBER", "MIXED", "EMPTY", "STRING", "DATE", "nan", "inf", "-inf", "1e999", "true", "null",
+    "", " ", "a", "x" * 1000, "NUMBER", "MIXED", "EMPTY", "STRING", "DATE", "nan", "inf", "-inf", "1e999", "true",
+    "null",
     "2020-01-01", "2020-02-30", "2020-01-01T00:00:00", "2020-01-01T00:00:00Z", "2020-01-01T00:00:00+23:59",
     "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999999-14:00", "20200101", "2020-W01-1", "25:00", "é", "中国",
     "\x00", "\u2028", "\U0001f600", "../../etc/passwd", "__class__", "score", "rows", "score_map", "cell_updates",
@@ -24,8 +26,10 @@ _TEXTS = [
 ]  # fmt: skip
 # Text that no encoder would write: JSON that Python or orjson may read in ways of their own.
 _RAW_JSON = [
-    "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1E400", "0.1e-9999", "9" * 5000, "[" * 2000, '{"a":' * 2000, "\ufeff",
-    '"\\ud800"', '"\\udc00\\ud800"', "01", "1.", ".5", "+1", "'a'", "//", "undefined", "--1", "1e", '"\x01"', ",", "[]", "{}", "",
+    "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1E400", "0.1e-9999", "9" * 5000, "[" * 2000, '{"a":' * 2000,
+    "\ufeff",
+    '"\\ud800"', '"\\udc00\\ud800"', "01", "1.", ".5", "+1", "'a'", "//", "undefined", "--1", "1e", '"\x01"', ",",
+    "[]", "{}", "",
 ]  # fmt: skip
 _HOLE = '"fuzz-hole-0d1f3a"'
 
@@ -43,7 +47,7 @@ def odd_text(rng: random.Random) -> str:
 
 
 def mutate_bytes(data: bytes, rng: random.Random) -> bytes:
-    """Bits flipped, bytes overwritten, put in, taken out, moved and cut off, and words of two to eight bytes replaced."""
+    """Bits flipped, bytes overwritten, put in, taken out, moved and cut off, and words of some bytes replaced."""
     if not data:
         return rng.randbytes(rng.randrange(64))
     place, other, size = rng.randrange(len(data)), rng.randrange(len(data)), rng.randrange(1, 33)

@@ -6,9 +6,11 @@ probabilities, or a problem that is the client's; a condition gives a segment, o
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import random
+import shutil
 import tempfile
 import warnings
 import zlib
@@ -71,9 +73,9 @@ class LoadModelFile:
     """A file is loaded, and if it is a model, its scores are probabilities."""
 
     def __init__(self) -> None:
-        folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
-        self._folder = tempfile.TemporaryDirectory(prefix="trueup-fuzz-", dir=folder)
-        self._path = Path(self._folder.name) / "model.trueup"
+        folder = tempfile.mkdtemp(prefix="trueup-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        self._path = Path(folder) / "model.trueup"
 
     def __call__(self, data: bytes) -> None:
         self._path.write_bytes(data)
@@ -105,13 +107,10 @@ def _rows_of(model: Any) -> list[dict[str, Any]]:
     """Three rows of values that a model knows, the last one without any."""
     rows: list[dict[str, Any]] = [{}, {}, {}]
     for name in model.features.columns:
-        feature = model.features[name] if name in model.features else None
-        if feature is None:
-            values: tuple[Any, ...] = ()
-        elif feature.categories is None:
-            values = (-1e308, 20.5)
-        else:
-            values = feature.categories[:2]
+        values: tuple[Any, ...] = ()
+        if name in model.features:
+            categories = model.features[name].categories
+            values = (-1e308, 20.5) if categories is None else categories[:2]
         for place, row in enumerate(rows):
             row[name] = values[place] if place < len(values) else None
     return rows

@@ -18,10 +18,10 @@ from trueup.serving._problems import Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["gather"]
+__all__ = ["VIEWS", "gather"]
 
 _MAX_VIEWED_BYTES = 2**26
-_VIEWS = ("string_view", "binary_view")
+VIEWS = ("string_view", "binary_view")
 
 
 def gather(batches: list[pa.RecordBatch], schema: pa.Schema, names: Iterable[str]) -> pa.Table:
@@ -70,7 +70,7 @@ def _viewed_bytes(column: pa.ChunkedArray) -> int:
     total = 0
     for chunk in column.chunks:
         values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
-        if str(values.type) in _VIEWS and len(values):
+        if str(values.type) in VIEWS and len(values):
             # A view is four words, of which the first is a length.
             lengths = np.frombuffer(values.buffers()[1], "<i4")[: 4 * (values.offset + len(values)) : 4]
             total += int(lengths.astype(np.int64).clip(0).sum())

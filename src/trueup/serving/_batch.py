@@ -58,7 +58,9 @@ class JsonBatch(Batch):
         """The probabilities; a `Problem` if a value can't be used."""
         rows = _with_times(self.rows, plan) if plan.times else self.rows
         try:
-            if len(rows) <= SMALL and isinstance(calibrator, Calibrator):  # which looks at the type of each value itself
+            if len(rows) <= SMALL and isinstance(
+                calibrator, Calibrator
+            ):  # which looks at the type of each value itself
                 return observe_rows(calibrator, rows, self.scores)
             columns = {name: [row[name] for row in rows] for name in plan.columns}
             _check_types(columns, plan)
