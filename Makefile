@@ -3,15 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
-SANITIZED := .venv-sanitized
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick check-native fuzz audit paper docs clean
+.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick fuzz audit paper docs clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "trueup needs Python 3.10 or later; set PYTHON="; exit 1; }
@@ -66,18 +65,6 @@ bench: $(BENCH)/installed ## Measure speed, memory and quality beside Meta's pac
 bench-quick: $(BENCH)/installed ## Measure the most important in about five minutes
 	$(BENCH)/bin/python benchmarks/run_all.py --quick
 
-# The packages are those of $(VENV), but trueup is its own: a path file, unlike a second installation, takes a second.
-$(SANITIZED)/installed: $(VENV)/installed-dev $(NATIVE) $(wildcard src/trueup/*.py src/trueup/*/*.py)
-	$(PYTHON) -m venv $(SANITIZED)
-	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-		> "$$($(SANITIZED)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages.pth"
-	$(SANITIZED)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --force-reinstall \
-		--config-settings=cmake.define.TRUEUP_SANITIZE=ON --config-settings=build-dir=build/sanitized .
-	@touch $@
-
-check-native: $(SANITIZED)/installed ## Run the kernels' tests and a fuzzer under the address and undefined-behaviour sanitizers
-	.ci/check-native $(SANITIZED)/bin/python
-
 $(VENV)/installed-fuzz: $(VENV)/installed
 	$(PIP) install --group fuzz
 	@touch $@
@@ -100,5 +87,5 @@ docs: $(VENV)/installed-dev ## Build the reference from the docstrings
 	@echo "The reference is build/docs/index.html; decisions and their reasons are in docs/decisions/."
 
 clean: ## Remove everything that was made
-	rm -rf $(VENV) $(BENCH) $(SANITIZED) build dist trueup-demo trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) build dist trueup-demo trueup-paper .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
