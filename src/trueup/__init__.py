@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, datasets, errors, metrics, segments
+    from trueup import baselines, datasets, errors, metrics, segments, serving
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.inference import BaselineCalibrator, Calibrator, load
@@ -27,6 +27,7 @@ __all__ = [
     "load",
     "metrics",
     "segments",
+    "serving",
 ]
 
 _HOME = {
@@ -38,7 +39,7 @@ _HOME = {
     "audit": "trueup.auditing",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments")
+_SUBPACKAGES = ("baselines", "datasets", "errors", "metrics", "segments", "serving")
 
 
 def __getattr__(name: str) -> Any:

@@ -127,7 +127,7 @@ class Calibrator:
     def calibrate_rows(self, rows: Sequence[Mapping[str, Any]], scores: Sequence[float] | None = None) -> Floats:
         """The calibrated probabilities of a few rows, microseconds each.
 
-        For up to some hundred rows that a service has as dicts, this is quicker than making a table of them.
+        For up to about a hundred rows that a service has as dicts, this is quicker than making a table of them.
 
         Parameters
         ----------

@@ -126,6 +126,7 @@ def _named(path: str, page: Endpoint) -> Endpoint:
     """The page, which tells the log and the metrics by which path it was reached."""
 
     async def named(request: Request) -> Response:
+        """The page."""
         request.scope[EXCHANGE].route = path
         return await page(request)
 

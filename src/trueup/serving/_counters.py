@@ -55,6 +55,7 @@ class CounterBlock:
 
     @heartbeat.setter
     def heartbeat(self, now: float) -> None:
+        """Show that the process is alive."""
         self._values[_HEARTBEAT] = now
 
     def add(self, name: str, labels: tuple[str, ...], amounts: float | Floats, size: int = 1) -> None:

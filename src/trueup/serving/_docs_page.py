@@ -17,6 +17,7 @@ code, pre { font: 14px/1.45 ui-monospace, monospace; }
 pre { padding: .75rem 1rem; overflow-x: auto; border: 1px solid #8884; border-radius: 6px; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid #8884; }
+td:first-child { white-space: nowrap; }
 .method { display: inline-block; min-width: 3.2rem; font-weight: 600; }
 :target { background: #fc03; }
 """

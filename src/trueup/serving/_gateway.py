@@ -89,6 +89,7 @@ class Gateway:
         more_headers = [(b"x-request-id", exchange.id.encode()), (b"cache-control", b"no-store")]
 
         async def send_on(message: Message) -> None:
+            """Send a message, with what every answer carries."""
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
                 closing = [(b"connection", b"close")] if self.draining else []

@@ -146,6 +146,7 @@ class Shadow:
             return
 
         def record() -> None:
+            """Count, in the thread that may."""
             metrics.observe("trueup_shadow_score", name, counts=scores)
             metrics.observe("trueup_shadow_difference", name, counts=differences)
 

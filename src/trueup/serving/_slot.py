@@ -179,6 +179,7 @@ class ModelSlot:
         done = threading.Event()
 
         def look() -> None:
+            """Look at the file until told to stop."""
             while not done.wait(seconds):
                 self.reload()
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trueup.serving._counters import CounterBlock, make_blocks
+from trueup.serving._listener import listen, refuse_new_connections
 from trueup.serving._logs import Log
 from trueup.serving._metrics import Metrics
 from trueup.serving._models import ServedModels
@@ -28,11 +29,11 @@ from trueup.serving._worker import Worker, config_of
 
 __all__ = ["Supervisor"]
 
-_BACKLOG = 1024
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 _TICK_SECONDS = 1.0
 _LONGEST_PAUSE = 5.0  # before a worker is started again that dies at once
 _QUICK_DEATH = 1.0
+_HANDSHAKE_SECONDS = 0.1
 _SPARE_SECONDS = 5.0  # beyond what workers are given to end
 
 
@@ -61,7 +62,7 @@ class Supervisor:
         self._log = Log()
         self._models = ServedModels(options)
         config_of(options, None).load()  # a bad certificate shows now, and not in every worker
-        self._listener = _listen(options.host, options.port)
+        self._listener = listen(options.host, options.port)
         self._memory = make_blocks(options.workers + 1)
         self._blocks = [CounterBlock(memory) for memory in self._memory]
         self._children = [_Child(number) for number in range(options.workers)]
@@ -168,18 +169,29 @@ class Supervisor:
     def _stop(self, wake: int) -> None:
         """Let the workers end in peace; those that don't in time are killed."""
         self._log.write("stopping")
-        self._listener.close()  # the workers' copies keep it open until the last of them is done
         self._tell_children(signal.SIGTERM)
-        end = time.monotonic() + self._options.drain_seconds + self._options.stop_seconds + _SPARE_SECONDS
-        while any(child.pid for child in self._children):
+        self._wait_for_children(wake, self._options.drain_seconds)
+        if refuse_new_connections(self._listener):
+            self._wait_for_children(wake, _HANDSHAKE_SECONDS)  # those that have begun end in the queue
+        self._listener.close()  # the workers' copies keep it open until the last of them is done
+        os.close(self._lifeline[1])
+        if not self._wait_for_children(wake, self._options.stop_seconds + _SPARE_SECONDS):
+            self._log.write("workers did not end", "error")
+            self._tell_children(signal.SIGKILL)
+            self._wait_for_children(wake, _SPARE_SECONDS)
+        self._log.write("stopped")
+
+    def _wait_for_children(self, wake: int, seconds: float) -> bool:
+        """Wait until all workers have ended, but not longer; whether they have."""
+        end = time.monotonic() + seconds
+        while True:
             for child in self._children:
                 if child.pid:
                     self._has_ended(child)
-            if time.monotonic() > end:
-                self._tell_children(signal.SIGKILL)
-            if any(child.pid for child in self._children):
-                self._wait(wake, 0.1)
-        self._log.write("stopped")
+            left = end - time.monotonic()
+            if left <= 0 or not any(child.pid for child in self._children):
+                return left > 0
+            self._wait(wake, left)
 
     def _tell_children(self, number: int) -> None:
         for child in self._children:
@@ -220,20 +232,6 @@ def _let_signals_through() -> None:
 
 def _ignore(number: int, frame: object) -> None:
     """A handler that does nothing, which unlike SIG_IGN is not passed on."""
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise OSError(error.errno, f"Can't listen on {host} port {port}: {error.strerror or error}") from error
-    listener.listen(_BACKLOG)
-    listener.setblocking(False)
-    return listener
 
 
 def _is_loopback(host: str) -> bool:

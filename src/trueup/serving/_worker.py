@@ -28,7 +28,8 @@ from trueup.serving._shadow import Shadow, ShadowLog
 __all__ = ["Worker", "config_of"]
 
 _HEARTBEAT_SECONDS = 0.5
-_GRACE_SECONDS = 0.5  # for a connection that was accepted last to send its request
+_GRACE_SECONDS = 1.0  # for a connection that was accepted last to send its request
+_PARENT_SECONDS = 2.0  # that the parent may be late with its word that no more connections come
 _PAUSE_SECONDS = 0.1  # when there are no more file descriptors
 
 
@@ -104,6 +105,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._worker, self._application, self._listener = worker, application, listener
         self._connecting: set[asyncio.Task[None]] = set()
+        self._orphaned = False
         self._pulse: asyncio.Task[None] | None = None
         self.on_started: Callable[[], None] = lambda: None
 
@@ -127,10 +129,12 @@ class _Server(uvicorn.Server):
         """Answer what is under way, tell open connections to go, and only then close.
 
         While it drains, every answer says "Connection: close", so a client with a busy connection leaves between two
-        requests. New connections are still taken: the kernel would reset those in its queue.
+        requests. New connections are still taken until the parent, by closing its end of the pipe, says that there
+        are no more: the kernel would reset those in its queue. A worker that is stopped alone hears nothing, and leaves
+        the queue to the others.
         """
         self._application.gateway.draining = True
-        await self._until(lambda: not self.server_state.connections, self._worker.options.drain_seconds)
+        await self._until(lambda: self._orphaned, self._worker.options.drain_seconds + _PARENT_SECONDS)
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._listener.fileno())
         while self._accept():
@@ -162,7 +166,8 @@ class _Server(uvicorn.Server):
             self._pause_accepting()
             return False
         connection.setblocking(False)
-        if len(self.server_state.connections) >= self._worker.options.max_connections:
+        n_open = len(self.server_state.connections) + len(self._connecting)
+        if n_open >= self._worker.options.max_connections:
             self._turn_away(connection)
             return True
         task = asyncio.get_running_loop().create_task(self._connect(connection))
@@ -204,8 +209,10 @@ class _Server(uvicorn.Server):
 
     def _lose_parent(self) -> None:
         asyncio.get_running_loop().remove_reader(self.parent)
-        self._worker.log.write("parent gone", "error")
-        self.should_exit = True
+        self._orphaned = True
+        if not self.should_exit:
+            self._worker.log.write("parent gone", "error")
+            self.should_exit = True
 
     async def _beat(self) -> None:
         """Show signs of life, and look at the model files."""
