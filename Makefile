@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick fuzz audit paper docs clean
+.PHONY: help demo test check lint types contracts docstrings doctests bench bench-quick bench-serving paper docs clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ bench: $(BENCH)/installed ## Measure speed, memory and quality beside Meta's pac
 bench-quick: $(BENCH)/installed ## Measure the most important in about five minutes
 	$(BENCH)/bin/python benchmarks/run_all.py --quick
 
+bench-serving: $(VENV)/installed-dev ## Measure the server on the loopback (a quarter of an hour)
+	$(BIN)/python benchmarks/serving/throughput.py --seconds 60
+	$(BIN)/python benchmarks/serving/latency.py --seconds 60
+	$(BIN)/python benchmarks/serving/soak.py --seconds 600
+
+.PHONY: fuzz audit
 $(VENV)/installed-fuzz: $(VENV)/installed
 	$(PIP) install --group fuzz
 	@touch $@

@@ -89,7 +89,7 @@ class Server:
 
 @contextlib.contextmanager
 def running_server(model: Path, *options: str, workers: int = 2) -> Iterator[Server]:
-    """A server on a free port of 127.0.0.1, stopped when the block ends."""
+    """A server on a free port of 127.0.0.1, without a line of log a request, stopped when the block ends."""
     arguments = ["serve", str(model), "--port=0", f"--workers={workers}", "--no-access-log", *options]
     with tempfile.TemporaryFile() as log:
         command = [sys.executable, "-c", "from trueup.cli import main; main()", *arguments]

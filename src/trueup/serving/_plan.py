@@ -16,7 +16,7 @@ from trueup.table import listed
 __all__ = ["RowPlan", "check_servable"]
 
 DEFAULT_SCORE_COLUMN = "score"
-_SHOWN = 20
+_SHOWN, _LONGEST_NAME = 20, 100
 
 # What a column of a kind may hold in JSON, and what that is called.
 _SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
@@ -96,20 +96,21 @@ class RowPlan:
         where = "The table" if row is None else f"Row {row:,}"
         at = {} if row is None else {"row": row}
         absent = [name for name in self.columns if name not in names]
+        strange = [name[:_LONGEST_NAME] for name in names if name not in self.known and name != score_name]
         if absent:
+            instead = f" It has {listed(strange, _SHOWN)}, which the model does not know." if strange else ""
             raise Problem(
                 "missing-columns",
-                f"{where} lacks {len(absent)} of {len(self.columns)} columns: {listed(absent, _SHOWN)}.",
+                f"{where} lacks {len(absent)} of {len(self.columns)} columns: {listed(absent, _SHOWN)}.{instead}",
                 columns=absent[:_SHOWN],
                 **at,
             )
-        unknown = [] if not self.strict else [n for n in names if n not in self.known and n != score_name]
-        if unknown:
-            unknown = [name[:100] for name in unknown]
+        if strange and self.strict:
+            counted = f"{len(strange)} columns" if len(strange) > 1 else "a column"
             raise Problem(
                 "unknown-columns",
-                f"{where} has {len(unknown)} columns that the model does not know: {listed(unknown, _SHOWN)}.",
-                columns=unknown[:_SHOWN],
+                f"{where} has {counted} that the model does not know: {listed(strange, _SHOWN)}.",
+                columns=strange[:_SHOWN],
                 **at,
             )
 
