@@ -20,7 +20,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz_engines import Logbook, try_inputs
+from fuzz_engines import FINDING, OWN_FAULT, Logbook, try_inputs
 
 HERE = Path(__file__).parent
 OUT = HERE.parents[1] / "build" / "fuzz"
@@ -67,7 +67,7 @@ def fuzz(name: str, *, runs: int, seconds: float, engine: str, seed: int, out: P
         options = [name, str(runs - tally.executions), str(left), engine, str(seed + tally.executions), str(out)]
         environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
         child = subprocess.run([sys.executable, __file__, "--child", *options], env=environment, check=False)
-        if book.count == tally.executions and child.returncode:
+        if child.returncode == OWN_FAULT or (child.returncode and book.count == tally.executions):
             raise RuntimeError(f"the fuzzer of {name} fails by itself (exit code {child.returncode})")
         tally.executions, tally.seconds = book.count, time.monotonic() - started
         if child.returncode == 0:
@@ -117,6 +117,7 @@ if __name__ == "__main__":
             try_inputs(name, int(runs), float(seconds), engine, int(seed), Path(out))
         except Exception:
             traceback.print_exc()
-            sys.exit(77)
+            sys.stderr.flush()
+            os._exit(FINDING)  # at once: libFuzzer's clock may still tick
     else:
         sys.exit(main())

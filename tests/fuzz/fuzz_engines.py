@@ -10,17 +10,19 @@ import signal
 import struct
 import sys
 import time
+import traceback
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Logbook", "try_inputs"]
+__all__ = ["FINDING", "OWN_FAULT", "Logbook", "try_inputs"]
 
 EXTRA_MEMORY = 512 * 2**20
 SLOW_SECONDS = 5.0  # of the processor, for one input
 HANG_SECONDS = int(os.environ.get("TRUEUP_FUZZ_HANG_SECONDS", "30"))  # on the clock: more if the process may be paused
 MAX_INPUT = 2**16
+FINDING, OWN_FAULT = 77, 78  # exit codes; the first is also that of atheris
 _HEAD = struct.Struct("<QQ")
 Run = Callable[[bytes], None]
 Mutate = Callable[[bytes, random.Random], bytes]
@@ -73,7 +75,11 @@ def try_inputs(name: str, runs: int, seconds: float, engine: str, seed: int, out
 
     def mutate(data: bytes, rng: random.Random) -> bytes:
         for _ in range(rng.choice([1, 1, 1, 2, 4])):
-            changed = target.mutate(data, rng)
+            try:
+                changed = target.mutate(data, rng)
+            except Exception:
+                traceback.print_exc()
+                os._exit(OWN_FAULT)
             data = changed if len(changed) <= MAX_INPUT else data[: len(data) // 2]
         return data
 

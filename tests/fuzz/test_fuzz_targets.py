@@ -33,6 +33,27 @@ def test_thousands_of_inputs_give_right_answers_or_refusals(target: str, runs: i
     assert "0 crashes, 0 hangs" in done.stdout
 
 
+def run_with(folder: Path, mutate: str, run: str) -> subprocess.CompletedProcess[str]:
+    """The fuzzer, with a target of these statements."""
+    (folder / "fuzz_targets.py").write_text(
+        "class Target:\n"
+        "    modules = ()\n"
+        "    tried = 0\n"
+        "    def seeds(self): return [b'seed']\n"
+        "    def mutate(self, data, rng):\n"
+        f"        {mutate}\n"
+        "    def run(self, data):\n"
+        "        self.tried += 1\n"
+        f"        {run}\n"
+        "TARGETS = {'condition': Target}\n"
+    )
+    for name in ("fuzz.py", "fuzz_engines.py"):
+        (folder / name).write_text((PROGRAM.parent / name).read_text())
+    command = [sys.executable, str(folder / "fuzz.py"), "condition", "--runs", "6", "--engine", "seeded"]
+    command += ["--out", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
 @pytest.mark.parametrize(
     ("fault", "counted"),
@@ -45,26 +66,17 @@ def test_thousands_of_inputs_give_right_answers_or_refusals(target: str, runs: i
 )
 def test_a_fuzzer_counts_what_it_finds_and_keeps_the_input(fault: str, counted: str, tmp_path: Path) -> None:
     # A fuzzer that can't fail proves nothing: here the target fails at its second input, three times over.
-    broken = tmp_path / "fuzz_targets.py"
-    broken.write_text(
-        "class Target:\n"
-        "    modules = ()\n"
-        "    tried = 0\n"
-        "    def seeds(self): return [b'seed']\n"
-        "    def mutate(self, data, rng): return rng.randbytes(5)\n"
-        "    def run(self, data):\n"
-        "        self.tried += 1\n"
-        f"        if self.tried == 3: {fault}\n"
-        "TARGETS = {'condition': Target}\n"
-    )
-    for name in ("fuzz.py", "fuzz_engines.py"):
-        (tmp_path / name).write_text((PROGRAM.parent / name).read_text())
-    program = tmp_path / "fuzz.py"
-    command = [sys.executable, str(program), "condition", "--runs", "6", "--engine", "seeded", "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = run_with(tmp_path, mutate="return rng.randbytes(5)", run=f"if self.tried == 3: {fault}")
     assert done.returncode == 1
     assert re.search(rf"condition: 6 executions in \d+ s, {counted}", done.stdout)
     assert len([path for path in tmp_path.iterdir() if path.name.startswith(("crash-", "hang-"))]) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
+def test_a_mutator_that_fails_is_no_finding(tmp_path: Path) -> None:
+    done = run_with(tmp_path, mutate="raise KeyError(1)", run="pass")
+    assert done.returncode == 1
+    assert "the fuzzer of condition fails by itself" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["model_file", "json_body", "arrow_body", "condition"])
