@@ -33,7 +33,7 @@ from trueup.serving._json_body import read_json, write_json
 from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
 
-__all__ = ["TARGETS", "Target"]
+__all__ = ["BODIES", "TARGETS", "Target"]
 
 HERE = Path(__file__).parent
 GOLDEN = HERE.parent / "model" / "golden"
@@ -123,12 +123,16 @@ class AnswerBody:
         self._read, self._write = read, write
         self._models = _servable_models()
 
-    def __call__(self, data: bytes) -> None:
+    def read(self, data: bytes) -> tuple[Any, Any, RowPlan]:
+        """The rows of a body, and the model that they are for."""
         choice, body = data[0] if data else 0, data[1:]
         calibrator, plan = self._models[choice % len(self._models)]
-        asked = ("base", "age", None, None)[choice // len(self._models) % 4]
+        asked = (None, None, "base", "age")[choice // len(self._models) % 4]
+        return self._read(body, plan, max_rows=MAX_ROWS, score_column=asked), calibrator, plan
+
+    def __call__(self, data: bytes) -> None:
         try:
-            batch = self._read(body, plan, max_rows=MAX_ROWS, score_column=asked)
+            batch, calibrator, plan = self.read(data)
             found = batch.score(calibrator, plan).probabilities
         except Problem as problem:
             assert 400 <= problem.status < 500, problem.detail
@@ -139,7 +143,7 @@ class AnswerBody:
         assert (np.isnan(batch.scores) == np.isnan(found)).all()
         known = found[~np.isnan(found)]
         assert ((known >= 0) & (known <= 1)).all(), f"no probabilities: {known}"
-        if zlib.crc32(body) % 8 == 0:
+        if zlib.crc32(data) % 8 == 0:
             self._check_alike(batch, calibrator, plan, found)
         assert self._answer(found)
 
@@ -176,7 +180,7 @@ def _as_json(value: Any) -> Any:
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
 
 
-def _json_seeds() -> list[bytes]:
+def json_bodies() -> list[bytes]:
     seeds = []
     for number, (calibrator, _) in enumerate(_servable_models()):
         rows = [{name: _as_json(value) for name, value in row.items()} for row in _plain_rows(calibrator)]
@@ -187,10 +191,10 @@ def _json_seeds() -> list[bytes]:
             {"rows": [], "scores": []},
         ]
         seeds += [bytes([number]) + json.dumps(body).encode() for body in bodies]
-    return seeds + _kept("json_body")
+    return seeds
 
 
-def _arrow_seeds() -> list[bytes]:
+def arrow_bodies() -> list[bytes]:
     seeds = []
     for number, (calibrator, _) in enumerate(_servable_models()):
         rows = _plain_rows(calibrator)
@@ -207,7 +211,7 @@ def _arrow_seeds() -> list[bytes]:
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
         seeds += [bytes([number]) + stream_of(pa.table(columns)) for columns in (table, encoded)]
-    return seeds + _kept("arrow_body")
+    return seeds
 
 
 def read_condition(data: bytes) -> None:
@@ -247,6 +251,7 @@ def _model_seeds() -> list[bytes]:
     return [path.read_bytes() for path in sorted(GOLDEN.glob("*.trueup"))] + _kept("model_file")
 
 
+BODIES = {"json_body": json_bodies, "arrow_body": arrow_bodies}
 TARGETS: dict[str, Callable[[], Target]] = {
     "model_file": lambda: Target(
         LoadModelFile(),
@@ -257,13 +262,13 @@ TARGETS: dict[str, Callable[[], Target]] = {
     "json_body": lambda: Target(
         AnswerBody(read_json, write_json),
         mutate_json_body,
-        _json_seeds,
+        lambda: json_bodies() + _kept("json_body"),
         ("trueup.serving", "trueup.inference", "trueup.features", "trueup.table"),
     ),
     "arrow_body": lambda: Target(
         AnswerBody(read_arrow, write_arrow),
         mutate_arrow_body,
-        _arrow_seeds,
+        lambda: arrow_bodies() + _kept("arrow_body"),
         ("trueup.serving", "trueup.inference", "trueup.features", "trueup.table"),
     ),
     "condition": lambda: Target(read_condition, mutate_condition, _condition_seeds, ("trueup.segments",)),

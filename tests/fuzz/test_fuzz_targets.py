@@ -89,6 +89,17 @@ def test_the_same_seed_gives_the_same_inputs(name: str) -> None:
     assert drawn[0] != target.seeds()
 
 
+@pytest.mark.parametrize("name", ["json_body", "arrow_body"])
+def test_fuzzing_begins_with_bodies_that_are_answered(name: str) -> None:
+    # From bodies that are refused at once, a fuzzer learns nothing of what comes after.
+    import fuzz_targets
+
+    target = fuzz_targets.TARGETS[name]()
+    for seed in fuzz_targets.BODIES[name]():
+        batch, calibrator, plan = target.run.read(seed)
+        assert len(batch.score(calibrator, plan).probabilities) == len(batch.scores)
+
+
 def test_the_corpus_is_small() -> None:
     kept = [path for path in (PROGRAM.parent / "corpus").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in kept) < 100_000
