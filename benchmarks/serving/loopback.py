@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 ROUNDS = 10
-FIT_ROWS = 50_000
+FIT_ROWS = 20_000
 CARDINALITIES = [3, 5, 8, 12, 20, 30, 50, 100, 300, 1000]
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
 _START_SECONDS = 30.0
