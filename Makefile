@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-native lint types contracts docstrings doctests bench bench-quick bench-serving paper docs clean
+.PHONY: help demo test check check-native lint types contracts docstrings doctests bench bench-quick bench-serving paper docs fuzz audit clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "trueup needs Python 3.10 or later; set PYTHON="; exit 1; }
@@ -62,6 +62,7 @@ $(SANITIZED)/installed: $(VENV)/installed-dev $(NATIVE) $(wildcard src/trueup/*.
 check-native: $(SANITIZED)/installed ## Run the kernels' tests with sanitizers (GCC on Linux)
 	$(WATCHED) -c 'import trueup._native as n; assert b"__asan_init" in open(n.__file__, "rb").read(), n.__file__'
 	$(WATCHED) -m pytest -p no:cacheprovider $(KERNEL_TESTS)
+	$(WATCHED) tests/fuzz/fuzz.py model_file --engine seeded --runs 3000 --out build/fuzz-sanitized
 
 check: lint types contracts docstrings doctests test ## All that CI checks
 
@@ -100,6 +101,16 @@ bench-serving: $(VENV)/installed-dev ## Measure the server on the loopback (a qu
 	$(BIN)/python benchmarks/serving/throughput.py --seconds 60
 	$(BIN)/python benchmarks/serving/latency.py --seconds 60
 	$(BIN)/python benchmarks/serving/soak.py --seconds 600
+
+$(VENV)/installed-fuzz: $(VENV)/installed
+	$(PIP) install --group fuzz
+	@touch $@
+
+fuzz: $(VENV)/installed-fuzz ## Fuzz the loader, request bodies and conditions for hours; options in FUZZ=
+	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ)
+
+audit: $(VENV)/installed-dev ## Ask a vulnerability service about every package that `make check` installed
+	$(BIN)/python .ci/audit.py
 
 $(VENV)/installed-paper: $(VENV)/installed
 	$(PIP) install --editable '.[paper]'

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import DataError
-from trueup.serving._arrow_messages import has_compressed_batch
+from trueup.serving._arrow_columns import VIEWS, gather
+from trueup.serving._arrow_messages import check_messages
 from trueup.serving._batch import ArrowBatch
 from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
@@ -20,6 +21,11 @@ __all__ = ["CALIBRATED", "read_arrow", "write_arrow"]
 
 Floats = npt.NDArray[np.float64]
 CALIBRATED = "calibrated"
+_PLAIN = (
+    "null", "boolean", "integer", "floating", "decimal", "date", "time", "timestamp", "duration", "string",
+    "large_string",
+    "binary", "large_binary", "fixed_size_binary",
+)  # fmt: skip
 
 
 def read_arrow(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | None = None) -> ArrowBatch:
@@ -44,18 +50,20 @@ def read_arrow(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str |
     import pyarrow as pa
 
     try:
-        if has_compressed_batch(body):
-            raise Problem("bad-arrow", "The stream is compressed. Write it with compression=None.")
+        check_messages(body)
         with pa.ipc.open_stream(body) as reader:
             score_name = _check_schema(reader.schema, plan, score_column)
-            table = _read_batches(reader, max_rows)
-        table = table.select([field.name for field in table.schema if _is_plain(field.type)])
-        table.validate(full=True)  # offsets, dictionary codes and UTF-8: after this, no value can point astray
+            needed = [name for name in reader.schema.names if name in plan.types or name == score_name]
+            batches = _read_batches(reader, max_rows)
+            table = gather(
+                batches, reader.schema, [name for name in needed if _is_plain(reader.schema.field(name).type)]
+            )
     except (pa.ArrowException, ValueError, OSError, EOFError, OverflowError) as error:
         if isinstance(error, DataError):
             raise
         raise Problem("bad-arrow", f"The stream can't be read: {_first_line(error)}") from None
-    return ArrowBatch(_scores(table, plan, score_name), table)
+    n_rows = sum(batch.num_rows for batch in batches)  # the table may have no columns at all
+    return ArrowBatch(_scores(table, n_rows, plan, score_name), table)
 
 
 def write_arrow(probabilities: Floats) -> bytes:
@@ -87,35 +95,30 @@ def _check_schema(schema: pa.Schema, plan: RowPlan, score_column: str | None) ->
 
 
 def _is_plain(arrow_type: pa.DataType) -> bool:
-    """Whether a column of that type may be read: nothing nested, and nothing that brings code of its own."""
-    import pyarrow as pa
+    """Whether a column of that type may be read: of types that the table knows, nothing nested, and no extension."""
     import pyarrow.types as at
 
     plain = arrow_type.value_type if at.is_dictionary(arrow_type) else arrow_type
-    return not (at.is_nested(plain) or at.is_dictionary(plain) or isinstance(plain, pa.BaseExtensionType))
+    return str(plain) in VIEWS or any(getattr(at, f"is_{name}")(plain) for name in _PLAIN)
 
 
-def _read_batches(reader: pa.RecordBatchStreamReader, max_rows: int) -> pa.Table:
-    import pyarrow as pa
-
+def _read_batches(reader: pa.RecordBatchStreamReader, max_rows: int) -> list[pa.RecordBatch]:
     batches, n_rows = [], 0
     for batch in reader:
         n_rows += batch.num_rows
         if n_rows > max_rows:
             raise Problem("too-many-rows", f"The stream has more than {max_rows:,} rows.")
         batches.append(batch)
-    return pa.Table.from_batches(batches, reader.schema)
+    return batches
 
 
-def _scores(table: pa.Table, plan: RowPlan, score_name: str) -> Floats:
+def _scores(table: pa.Table, n_rows: int, plan: RowPlan, score_name: str) -> Floats:
     from trueup.table import read_scores
 
     if plan.base_rate is not None:
-        return np.full(table.num_rows, plan.base_rate)
+        return np.full(n_rows, plan.base_rate)
     try:
-        return read_scores(
-            table.column(score_name), table.num_rows, name=f"Column {score_name!r}", missing_allowed=True
-        )
+        return read_scores(table.column(score_name), n_rows, name=f"Column {score_name!r}", missing_allowed=True)
     except DataError as error:
         raise Problem("bad-score", str(error), column=score_name) from None
 

@@ -1,8 +1,9 @@
 """A look at the messages of an Arrow stream before Arrow itself reads them.
 
 A compressed buffer states the size that it unfolds to, and Arrow believes it: a body of a kilobyte could ask for a
-terabyte. So compressed streams are refused, and that must be known before a batch is read. The metadata of a
-message is a flatbuffer; here are the few of its fields that tell, read with every offset checked.
+terabyte. A dictionary that grows by a word is copied whole. So streams with either are refused, and that must be known
+before a batch is read. The metadata of a message is a flatbuffer; here are the few of its fields that tell, read with
+every offset checked.
 """
 
 from __future__ import annotations
@@ -10,23 +11,30 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["has_compressed_batch"]
+from trueup.serving._problems import Problem
+
+__all__ = ["check_messages"]
+
+_MAX_MESSAGES = 10_000
 
 _CONTINUATION = 0xFFFFFFFF
 # Of the table `Message`: the fields header_type, header and bodyLength.
 _HEADER_TYPE, _HEADER, _BODY_LENGTH = 1, 2, 3
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
-# Of `DictionaryBatch` the field data, which is a `RecordBatch`; of that, the field compression.
-_DATA, _COMPRESSION = 1, 3
+# Of `DictionaryBatch` the fields data, which is a `RecordBatch`, and isDelta; of `RecordBatch` the field compression.
+_DATA, _IS_DELTA, _COMPRESSION = 1, 2, 3
 
 
 class _BrokenStreamError(ValueError):
     """The bytes are not the messages of a stream."""
 
 
-def has_compressed_batch(body: bytes) -> bool:
-    """Whether any batch or dictionary of a stream is compressed; ValueError if that can't be told."""
-    return any(_is_compressed(body[start:end]) for start, end in _messages(body))
+def check_messages(body: bytes) -> None:
+    """Refuse a stream with a part that may unfold, or with too many parts; ValueError if that can't be told."""
+    for number, (start, end) in enumerate(_messages(body)):
+        if number >= _MAX_MESSAGES:
+            raise Problem("bad-arrow", f"The stream has more than {_MAX_MESSAGES:,} batches. Send fewer, larger ones.")
+        _check_message(body[start:end])
 
 
 def _messages(body: bytes) -> Iterator[tuple[int, int]]:
@@ -55,19 +63,23 @@ def _body_length(message: bytes) -> int:
     return length
 
 
-def _is_compressed(message: bytes) -> bool:
+def _check_message(message: bytes) -> None:
     table = _root(message)
     kind_at, header_at = _field(message, table, _HEADER_TYPE), _field(message, table, _HEADER)
     kind = 0 if kind_at is None else _unpack("<B", message, kind_at)[0]
     if header_at is None or kind not in (_DICTIONARY_BATCH, _RECORD_BATCH):
-        return False
+        return
     batch = _follow(message, header_at)
     if kind == _DICTIONARY_BATCH:
+        delta_at = _field(message, batch, _IS_DELTA)
+        if delta_at is not None and _unpack("<B", message, delta_at)[0]:
+            raise Problem("bad-arrow", "A dictionary of the stream grows. Write it with emit_dictionary_deltas=False.")
         data_at = _field(message, batch, _DATA)
         if data_at is None:
-            return False
+            return
         batch = _follow(message, data_at)
-    return _field(message, batch, _COMPRESSION) is not None
+    if _field(message, batch, _COMPRESSION) is not None:
+        raise Problem("bad-arrow", "The stream is compressed. Write it with compression=None.")
 
 
 def _root(message: bytes) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import ColumnError, DataError, ScoreError
-from trueup.inference import Observed, observe_rows, observe_table
+from trueup.inference import Calibrator, Observed, observe_rows, observe_table
 from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
 from trueup.serving._slot import AnyCalibrator
@@ -58,7 +58,9 @@ class JsonBatch(Batch):
         """The probabilities; a `Problem` if a value can't be used."""
         rows = _with_times(self.rows, plan) if plan.times else self.rows
         try:
-            if len(rows) <= SMALL:
+            if len(rows) <= SMALL and isinstance(
+                calibrator, Calibrator
+            ):  # which looks at the type of each value itself
                 return observe_rows(calibrator, rows, self.scores)
             columns = {name: [row[name] for row in rows] for name in plan.columns}
             _check_types(columns, plan)
@@ -120,7 +122,7 @@ def _with_times(rows: Sequence[Mapping[str, Any]], plan: RowPlan) -> list[dict[s
             if text is not None:
                 try:
                     values[name] = reader(text)
-                except (TypeError, ValueError, OverflowError):
+                except (AttributeError, TypeError, ValueError, OverflowError):
                     plan.refuse_type(place, name, text)
         read.append(values)
     return read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 import traceback
@@ -29,7 +30,7 @@ class Log:
         """Write a line. A log that can't be written to must not end the service."""
         line = {"time": _now(), "level": level, "event": event, **self._always, **members}
         try:
-            sys.stderr.buffer.write(orjson.dumps(line, default=str) + b"\n")
+            sys.stderr.buffer.write(_encoded(line) + b"\n")
             sys.stderr.buffer.flush()
         except (OSError, ValueError):
             pass
@@ -39,6 +40,13 @@ class Log:
         frames = traceback.extract_tb(error.__traceback__)
         where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
         self.write("failure", "error", error=type(error).__name__, where=where, **members)
+
+
+def _encoded(line: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(line, default=str)
+    except TypeError:  # a text that is not Unicode, such as the name of a file may be
+        return json.dumps(line, default=str).encode("ascii")
 
 
 def _now() -> str:

@@ -145,6 +145,18 @@ def check_servable(calibrator: AnyCalibrator) -> None:
             f"The model can't be served: {len(model.mask_names)} of its groups were given as masks at fit, and a "
             "request holds none. Fit it with conditions on columns instead."
         )
+    told = [*model.features.columns, *model.summary.versions, *model.summary.versions.values()]
+    strange = [text for text in told if not _is_unicode(text)]
+    if strange:  # no answer, no metric and no problem could name it
+        raise ModelFileError(f"The model can't be served: {strange[0][:100]!r} is not Unicode text. Rename the column.")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a pair, which JSON can write but UTF-8 can't
+        return False
+    return True
 
 
 def _read_time(text: str) -> dt.datetime:
