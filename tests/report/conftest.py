@@ -35,7 +35,7 @@ class Opened:
 Open = Callable[..., Opened]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is there, its event loop runs, and other tests need their own
 def browser() -> Iterator[Any]:
     """Debian's chromium; tests that need one are skipped where there is none, unless it is required."""
     path = os.environ.get("TRUEUP_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

@@ -6,7 +6,7 @@ import contextlib
 import enum
 from collections.abc import Iterator
 
-from trueup.errors import DataError, ModelFileError, ParameterError, TrueupError
+from trueup.errors import DataError, ExportError, ModelFileError, ParameterError, TrueupError
 
 __all__ = [
     "EXIT_CODE_MEANINGS",
@@ -62,7 +62,7 @@ def after_writing() -> Iterator[None]:
 
 def exit_code_of(error: Exception) -> ExitCode:
     """The exit code for an error."""
-    if isinstance(error, ModelFileError):
+    if isinstance(error, (ModelFileError, ExportError)):
         return ExitCode.MODEL
     if isinstance(error, ParameterError):
         return ExitCode.USAGE
