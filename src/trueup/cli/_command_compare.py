@@ -18,7 +18,7 @@ _RULES, _ASK, _SEARCH, _SHOW, _GATE = "The rules", "Which segments", "The draws"
 
 
 class Metric(str, enum.Enum):
-    """What can be judged."""
+    """What can be primary."""
 
     LOG_LOSS = "log_loss"
     BRIER = "brier"
@@ -172,7 +172,7 @@ def _guardrails(given: list[str] | None) -> dict[str, object]:
     names = []
     for text in given:
         name, equals, margin = text.partition("=")
-        known = [metric.value for metric in Metric]
+        known = [*(metric.value for metric in Metric), "mce"]
         if name not in known:
             raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint="--guardrail")
         names.append(name)
