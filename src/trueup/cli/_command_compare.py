@@ -48,7 +48,7 @@ def compare_command(
         typer.Option(
             "--guardrail",
             help="A metric that must not get worse, or not by more than a margin: auroc or auroc=0.002; may be given "
-            "again; prauc, auroc and ecce by default, or none.",
+            "again; prauc, auroc and ecce by default, or none; mce may be one, in sigmas.",
             metavar="METRIC[=MARGIN]",
             rich_help_panel=_RULES,
         ),

@@ -153,7 +153,7 @@ def _batches(segments: SegmentSums) -> Iterator[SegmentSums]:
         yield segments.of(batch == number)
 
 
-def _segmented(model: SearchedModel, segments: SegmentSums) -> dict[str, npt.NDArray[Any]]:
+def _segmented(model: SearchedModel, segments: SegmentSums) -> dict[str, Any]:
     """The rows of some segments, as the kernel wants them."""
     inside = [model.inside(*place) for place in zip(segments.combination.tolist(), segments.cell.tolist(), strict=True)]
     places = np.concatenate(inside)
