@@ -65,6 +65,29 @@ void one_replicate(const RankedRows& rows, const std::uint16_t* counts, double* 
     out[3] = in_bins / total;
 }
 
+// A row as often as it was drawn.
+struct Drawn {
+    double weight, residual;
+};
+
+double largest_error(const SegmentedRows& rows, const std::vector<Drawn>& drawn) {
+    double largest = 0.0;
+    for (std::size_t s = 0; s < rows.n_segments; ++s) {
+        double weight = 0.0, sum = 0.0, highest = 0.0, lowest = 0.0;
+        for (std::int64_t at = rows.offsets[s]; at < rows.offsets[s + 1]; ++at) {
+            const Drawn& row = drawn[static_cast<std::size_t>(rows.places[at])];
+            weight += row.weight;
+            sum += row.residual;
+            if (rows.ends[at]) {
+                highest = std::max(highest, sum);
+                lowest = std::min(lowest, sum);
+            }
+        }
+        if (weight > 0.0) largest = std::max(largest, (highest - lowest) / (weight * rows.sigma[s]));
+    }
+    return largest;
+}
+
 }  // namespace
 
 void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_clusters) {
@@ -86,6 +109,25 @@ std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::ui
         return [&, counts = std::vector<std::uint16_t>(rows.n_clusters)](std::size_t block) mutable {
             draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
             one_replicate(rows, counts.data(), found.data() + block * kResampled);
+        };
+    });
+    return found;
+}
+
+std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                      std::uint64_t last, int n_threads) {
+    const std::size_t n = static_cast<std::size_t>(last - first);
+    std::vector<double> found(n);
+    for_each_block(n, n_threads, [&] {
+        return [&, counts = std::vector<std::uint16_t>(rows.n_clusters),
+                drawn = std::vector<Drawn>(rows.n)](std::size_t block) mutable {
+            draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
+            // Clusters are scattered: each row's is looked up once, not once a segment.
+            for (std::size_t i = 0; i < rows.n; ++i) {
+                const double count = counts[static_cast<std::size_t>(rows.cluster[i])];
+                drawn[i] = {count * rows.weight[i], count * rows.residual[i]};
+            }
+            found[block] = largest_error(rows, drawn);
         };
     });
     return found;

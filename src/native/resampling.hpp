@@ -24,6 +24,20 @@ struct RankedRows {
     std::size_t n_clusters;
 };
 
+// Rows in order of score, and segments of them.
+struct SegmentedRows {
+    const std::int32_t* cluster;  // that the row is in
+    const double* weight;         // of the row
+    const double* residual;       // weight times (label minus score)
+    std::size_t n;
+    std::size_t n_clusters;
+    const std::int64_t* offsets;  // segment s has the rows places[offsets[s]] to places[offsets[s + 1] - 1]
+    const std::int32_t* places;   // of rows, ascending within a segment
+    const std::uint8_t* ends;     // for each place, whether the segment's next row has another score
+    const double* sigma;          // what each segment's ECCE is measured in
+    std::size_t n_segments;
+};
+
 // How often each cluster is drawn in a replicate: as many draws as there are clusters.
 void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_clusters);
 
@@ -31,5 +45,9 @@ void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* c
 // seed alone, so that two models see the same draws, and so does any number of threads.
 std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                              int n_threads);
+
+// The largest ECCE of any of the segments, in its sigmas, in replicates `first` to `last` - 1: of the same draws.
+std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                      std::uint64_t last, int n_threads);
 
 }  // namespace trueup

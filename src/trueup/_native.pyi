@@ -143,3 +143,18 @@ def resample(
     last: int,
     n_threads: int = 1,
 ) -> Floats: ...
+def resample_segments(
+    *,
+    cluster: Ints,
+    weight: Floats,
+    residual: Floats,
+    n_clusters: int,
+    offsets: npt.NDArray[np.int64],
+    places: Ints,
+    ends: Bytes,
+    sigma: Floats,
+    seed: int,
+    first: int,
+    last: int,
+    n_threads: int = 1,
+) -> Floats: ...

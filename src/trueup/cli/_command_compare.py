@@ -18,7 +18,7 @@ _RULES, _ASK, _SEARCH, _SHOW, _GATE = "The rules", "Which segments", "The draws"
 
 
 class Metric(str, enum.Enum):
-    """What can be judged."""
+    """What can be primary."""
 
     LOG_LOSS = "log_loss"
     BRIER = "brier"
@@ -48,7 +48,7 @@ def compare_command(
         typer.Option(
             "--guardrail",
             help="A metric that must not get worse, or not by more than a margin: auroc or auroc=0.002; may be given "
-            "again; prauc, auroc and ecce by default, or none.",
+            "again; prauc, auroc and ecce by default, or none; mce may be one, in sigmas.",
             metavar="METRIC[=MARGIN]",
             rich_help_panel=_RULES,
         ),
@@ -172,7 +172,7 @@ def _guardrails(given: list[str] | None) -> dict[str, object]:
     names = []
     for text in given:
         name, equals, margin = text.partition("=")
-        known = [metric.value for metric in Metric]
+        known = [*(metric.value for metric in Metric), "mce"]
         if name not in known:
             raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint="--guardrail")
         names.append(name)

@@ -14,7 +14,8 @@ from trueup.comparison._cost import tell_cost
 from trueup.comparison._input import ComparisonInput, read_input
 from trueup.comparison._listing import Listing
 from trueup.comparison._losses import LOSSES, paired_loss
-from trueup.comparison._metrics import MetricDifference, measure_metrics
+from trueup.comparison._mce import measure_mce, n_mce_draws
+from trueup.comparison._metrics import measure_metrics
 from trueup.comparison._null import draw_equal_models
 from trueup.comparison._options import GUARDRAILS, CompareOptions
 from trueup.comparison._progress import shown_progress
@@ -24,14 +25,10 @@ from trueup.comparison._segments import SegmentSearch, measure_differences
 from trueup.errors import ParameterError
 from trueup.inference import thread_count
 from trueup.segments import (
-    MIN_VARIANCE,
     Partition,
-    SegmentGrid,
     cross_columns,
     grid_of,
     hash_of_parts,
-    measure_segments,
-    sort_rows,
     step_down,
 )
 from trueup.table import library_of
@@ -87,17 +84,19 @@ def compare(
     primary : str, default="log_loss"
         The metric that must improve: ``"log_loss"``, ``"brier"``, ``"prauc"``, ``"auroc"``, ``"ecce"`` or ``"ece"``.
     guardrails : sequence of str, default=("prauc", "auroc", "ecce")
-        Metrics that must not be worse by more than their margins.
+        Metrics that must not be worse by more than their margins; ``"mce"``, the calibration error of the worst
+        segment, may be one.
     margins : mapping of str to float, optional
         Margins of guardrails, in the metric's own unit. By default ``auroc`` may lose 0.005; ``prauc`` 2 % of the
-        base's; ``ecce`` and ``ece`` 5 % of the rarer class's rate; ``log_loss`` and ``brier`` 1 % of the base's.
+        base's; ``ecce`` and ``ece`` 5 % of the rarer class's rate; ``log_loss`` and ``brier`` 1 % of the base's;
+        ``mce`` 1 sigma.
     level : float, default=0.05
         The level of significance; intervals cover with a chance of 1 minus this.
     power : float, default=0.8
         The chance with which a difference is to be found, where too few rows are reported.
     n_bootstrap : int, default=1000
         How often rows, or clusters, are drawn again for the intervals of all metrics but log loss and Brier score,
-        which need no draws.
+        which need no draws. For the MCE it is 10 / `level` times at most, 200 by default.
     features : sequence of str, optional
         The columns of `X` that segments are made of; all by default.
     categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
@@ -163,7 +162,8 @@ def compare(
     grid = grid_of(partitions, max_depth=max_depth)
     n_passes = 3 + -(-null_samples // _native.DRAW_LANES)
     tell_cost(rows.n, grid, n_passes, min_rows, n_threads)
-    with shown_progress(verbose, grid.n_combinations * n_passes, 2 * n_bootstrap) as (draw_done, search_done):
+    n_draws = 2 * (n_bootstrap + n_mce_draws(options))
+    with shown_progress(verbose, grid.n_combinations * n_passes, n_draws) as (draw_done, search_done):
         metrics = measure_metrics(rows, options, n_threads, draw_done)
         codes = np.stack([p.codes[order] for p in partitions]) if partitions else np.zeros((0, rows.n), np.uint8)
         loss = paired_loss(rows, primary if primary in LOSSES else LOSSES[0])
@@ -172,7 +172,7 @@ def compare(
             listing, n_left_out = Listing.none(search.grid), 0
         else:
             listing, n_left_out = _searched(search, options, search_done)
-            metrics.append(_mce(given, grid, options, n_threads, search_done))
+            metrics.append(measure_mce(search, options, searched=search_done, drawn=draw_done))
     facts = Facts(
         n_clusters=rows.n_clusters,
         is_clustered=rows.is_clustered,
@@ -209,8 +209,8 @@ def compare(
 def _partitions(given: ComparisonInput, options: CompareOptions, n_threads: int) -> list[Partition]:
     """What segments are made of."""
     if given.table is None:
-        if options.features is not None:
-            raise ParameterError("Segments are found among the columns of X: pass X.")
+        if options.features is not None or "mce" in options.guardrails:
+            raise ParameterError("Segments, and the MCE, are found among the columns of X: pass X.")
         return []
     return cross_columns(
         given.table,
@@ -247,27 +247,6 @@ def _shared(evidence: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     adjusted = np.empty(len(alone))
     adjusted[order] = np.minimum(1.0, stepped)
     return adjusted
-
-
-def _mce(
-    given: ComparisonInput, grid: SegmentGrid, options: CompareOptions, n_threads: int, advance: Advance
-) -> MetricDifference:
-    """Either model's largest calibration error of any segment, in sigmas."""
-    found = []
-    for scores in (given.base, given.candidate):
-        rows = sort_rows(given.labels, scores, given.weights)
-        sums, _ = measure_segments(
-            rows,
-            grid,
-            grid.cells(rows, grid.codes_in_order(rows)),
-            min_rows=options.min_rows,
-            min_variance=MIN_VARIANCE,
-            max_segments=None,
-            n_threads=n_threads,
-            advance=advance,
-        )
-        found.append(float(sums.sigmas.max()) if len(sums) else float("nan"))
-    return MetricDifference("mce", found[0], found[1])
 
 
 def _audited(given: tuple[Any, ...], options: CompareOptions, n_jobs: int | None, which: str) -> AuditResult:

@@ -5,24 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
-
-import numpy as np
-import numpy.typing as npt
 
 from trueup.comparison._input import PairedRows
+from trueup.comparison._intervals import Intervals
 from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._options import HIGHER_IS_BETTER, CompareOptions
 from trueup.comparison._ranked import rank_rows, resample
 
-__all__ = ["MetricDifference", "measure_metrics"]
+__all__ = ["MetricDifference", "measure_metrics", "with_role"]
 
 # What a guardrail may lose by default: of the base's own value, as an absolute number, or of the rarer class's rate.
 _OF_BASE = {"log_loss": 0.01, "brier": 0.01, "prauc": 0.02}
-_ABSOLUTE = {"auroc": 0.005}
+_ABSOLUTE = {"auroc": 0.005, "mce": 1.0}
 _OF_RARER_CLASS = {"ecce": 0.05, "ece": 0.05}
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ def measure_metrics(
     rows: PairedRows, options: CompareOptions, n_threads: int, advance: Callable[[int], None]
 ) -> list[MetricDifference]:
     """All metrics but the MCE, with their intervals."""
-    interval = _Intervals(rows, options.level)
+    interval = Intervals(rows, options.level)
     found = []
     for name in LOSSES:
         loss = paired_loss(rows, name)
@@ -107,55 +102,11 @@ def measure_metrics(
         moved = judge(values[1] - values[0], drawn[1][name] - drawn[0][name])
         found.append(MetricDifference(name, values[0], values[1], *moved))
     prevalence = rows.mean(rows.labels)
-    return [_with_role(metric, options, prevalence) for metric in found]
+    return [with_role(metric, options, prevalence) for metric in found]
 
 
-class _Intervals:
-    """Intervals at one level."""
-
-    def __init__(self, rows: PairedRows, level: float) -> None:
-        self._degrees = rows.n_clusters - 1
-        self._level = level
-
-    def normal(self, difference: float, standard_error: float) -> tuple[float, float, float]:
-        """Of a mean, or of what is one to first order: Student's, with a degree of freedom less than clusters."""
-        from scipy.special import stdtr, stdtrit
-
-        if difference == 0 and standard_error == 0:
-            return 0.0, 0.0, 1.0
-        if not standard_error >= 0 or self._degrees < 1:
-            return math.nan, math.nan, math.nan
-        half = float(stdtrit(self._degrees, 1 - self._level / 2)) * standard_error
-        ratio = abs(difference) / standard_error if standard_error > 0 else math.inf
-        return difference - half, difference + half, float(2 * stdtr(self._degrees, -ratio))
-
-    def spread(self, difference: float, drawn: FloatArray) -> tuple[float, float, float]:
-        """Of a smooth metric: the standard deviation of the replicates is its standard error."""
-        drawn = drawn[np.isfinite(drawn)]
-        if len(drawn) < 2 or self._degrees < 1:
-            return math.nan, math.nan, math.nan
-        # Of C clusters, draws spread by (C - 1) / C less than samples do.
-        return self.normal(difference, float(drawn.std(ddof=1)) * math.sqrt(1 + 1 / self._degrees))
-
-    def around(self, difference: float, drawn: FloatArray) -> tuple[float, float, float]:
-        """Of a metric that is not smooth: the replicates themselves, moved so that their mean is the difference.
-
-        Notes
-        -----
-        Noise makes an ECCE or ECE larger, and the noise of drawing again makes that of a replicate larger still.
-        So it is how replicates lie around their own mean that tells how such a difference varies from sample to
-        sample, not where they lie. The interval is for what samples of this size show on average.
-        """
-        n = len(drawn)
-        if n == 0 or self._degrees < 1:
-            return math.nan, math.nan, math.nan
-        moved = drawn - drawn.mean() + difference
-        low, high = np.quantile(moved, [self._level / 2, 1 - self._level / 2])
-        tail = min(np.count_nonzero(moved >= 0), np.count_nonzero(moved <= 0))
-        return float(low), float(high), min(1.0, 2 * (1 + tail) / (1 + n))
-
-
-def _with_role(metric: MetricDifference, options: CompareOptions, prevalence: float) -> MetricDifference:
+def with_role(metric: MetricDifference, options: CompareOptions, prevalence: float) -> MetricDifference:
+    """The same metric, with what it is to the verdict."""
     name = metric.metric
     if name == options.primary:
         return replace(metric, role="primary")

@@ -16,7 +16,7 @@ __all__ = ["GUARDRAILS", "HIGHER_IS_BETTER", "METRICS", "CompareOptions"]
 METRICS = ("log_loss", "brier", "prauc", "auroc", "ecce", "ece", "mce")
 HIGHER_IS_BETTER = ("prauc", "auroc")
 GUARDRAILS = ("prauc", "auroc", "ecce")
-_NOT_JUDGED = "mce"  # it has no interval
+PRIMARIES = tuple(name for name in METRICS if name != "mce")  # the MCE is a maximum, of noise too
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,9 @@ class CompareOptions:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        judged = [name for name in METRICS if name != _NOT_JUDGED]
-        if self.primary not in judged:
-            raise ParameterError(f"primary must be one of {', '.join(judged)}, got {self.primary!r}.")
-        self._check_guardrails(judged)
+        if self.primary not in PRIMARIES:
+            raise ParameterError(f"primary must be one of {', '.join(PRIMARIES)}, got {self.primary!r}.")
+        self._check_guardrails()
         for name, least in (("min_rows", 1), ("null_samples", 0), ("n_bootstrap", 0), ("random_state", 0)):
             _check_whole(name, getattr(self, name), least)
         for name in ("level", "power"):
@@ -55,12 +54,12 @@ class CompareOptions:
         """The metrics that the verdict depends on."""
         return (self.primary, *(name for name in self.guardrails if name != self.primary))
 
-    def _check_guardrails(self, judged: list[str]) -> None:
+    def _check_guardrails(self) -> None:
         if isinstance(self.guardrails, str):
             raise ParameterError(f"guardrails must be a list of metrics, got the string {self.guardrails!r}.")
         for name in self.guardrails:
-            if name not in judged:
-                raise ParameterError(f"guardrails: {name!r} is none of {', '.join(judged)}.")
+            if name not in METRICS:
+                raise ParameterError(f"guardrails: {name!r} is none of {', '.join(METRICS)}.")
         for name, margin in self.margins.items():
             if name not in self.guardrails:
                 raise ParameterError(f"margins: {name!r} is not among the guardrails, {', '.join(self.guardrails)}.")

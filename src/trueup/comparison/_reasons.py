@@ -19,6 +19,7 @@ _NAMES = {
     "auroc": "AUROC",
     "ecce": "Calibration error (ECCE)",
     "ece": "Calibration error (ECE)",
+    "mce": "The worst segment's calibration error (MCE)",
 }
 
 
