@@ -12,7 +12,7 @@ import trueup
 
 def test_the_public_names_are_these() -> None:
     classes = "AuditResult BaselineCalibrator Calibrator MCGrad MulticalibratedClassifier"
-    others = "__version__ audit baselines curves datasets errors load metrics plot segments"
+    others = "__version__ audit baselines curves datasets errors load metrics plot segments summaries"
     assert trueup.__all__ == [*classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
 

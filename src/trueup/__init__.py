@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, metrics, plot, segments
+    from trueup import baselines, curves, datasets, errors, metrics, plot, segments, summaries
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import MCGrad, MulticalibratedClassifier
     from trueup.inference import BaselineCalibrator, Calibrator, load
@@ -29,6 +29,7 @@ __all__ = [
     "metrics",
     "plot",
     "segments",
+    "summaries",
 ]
 
 _HOME = {
@@ -40,7 +41,7 @@ _HOME = {
     "audit": "trueup.auditing",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "plot", "segments")
+_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "plot", "segments", "summaries")
 
 
 def __getattr__(name: str) -> Any:
