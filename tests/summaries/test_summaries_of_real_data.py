@@ -74,7 +74,7 @@ def test_merged_and_exact_errors_of_every_segment_differ_by_less_than_the_bound(
     weights = None if task.weight is None else np.asarray(table[task.weight].combine_chunks().cast("float64"))
     if "predicted_probability" in table.column_names:
         p = np.asarray(table["predicted_probability"].combine_chunks())
-    else:  # a model that knows one column, with scores all over
+    else:  # scores all over, around the base rate
         rate = np.clip(y.mean(), 0.05, 0.95)
         p = 1 / (1 + np.exp(-(np.log(rate / (1 - rate)) + np.random.default_rng(0).normal(size=len(y)))))
     exact = trueup.audit(y, p, X, sample_weight=weights, max_depth=2, null_samples=0)

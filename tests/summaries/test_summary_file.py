@@ -262,13 +262,13 @@ def test_a_spec_that_was_never_learned_is_refused(
 
 
 def test_the_bytes_of_format_1_stay_what_they_are(tmp_path: Path) -> None:
-    # Two bins, (.., 0.5] with a rise of 0.75 and (0.5, ..] with a fall of 0.625, in units of 2^-30.
+    # Two bins, (.., 0.5] with a rise of 0.75 and (0.5, ..] with a fall of 0.625, in units of 2^-28.
     summary = summarize([1, 0], [0.25, 0.625], None, SummarySpec((), 0, ((0.5,),)))
     sums = summary.sums
-    assert sums.lanes.tolist() == [[2, 2**30, 7 * 2**27, int((0.25 * 0.75 + 0.625 * 0.375) * 2**30), 2**31, 2 * 2**20]]
-    assert (sums.bin.tolist(), sums.rises.tolist(), sums.falls.tolist()) == ([0, 1], [3 * 2**28, 0], [0, 5 * 2**27])
+    assert sums.lanes.tolist() == [[2, 2**28, 7 * 2**25, int((0.25 * 0.75 + 0.625 * 0.375) * 2**28), 2**29, 2 * 2**20]]
+    assert (sums.bin.tolist(), sums.rises.tolist(), sums.falls.tolist()) == ([0, 1], [3 * 2**26, 0], [0, 5 * 2**25])
     batch = _batch_of(summary)
-    spec = b'{"cuts":[],"max_depth":0,"score_edges":[[0.5]],"classes":[0,1],"weight_exponent":0,"fraction_bits":30}'
+    spec = b'{"cuts":[],"max_depth":0,"score_edges":[[0.5]],"classes":[0,1],"weight_exponent":0,"fraction_bits":28}'
     assert batch.schema.metadata[b"trueup.spec"] == spec
     assert batch.schema.names == [
         "combination", "cell", "rows", "label", "score", "variance", "weight", "square", "bin", "rises", "falls"

@@ -142,14 +142,14 @@ def test_what_was_never_seen_has_its_place() -> None:
 
 def large_weights(n: int, **options: Any) -> tuple[SummarySpec, SegmentSummary]:
     spec = SummarySpec.learn(**options)
-    return spec, summarize([0, 1] * n, [0.5] * 2 * n, None, spec, sample_weight=[2.0**15] * 2 * n)
+    return spec, summarize([0, 1] * n, [0.5] * 2 * n, None, spec, sample_weight=[2.0**16] * 2 * n)
 
 
 def test_sums_that_no_longer_fit_are_refused_and_never_run_over() -> None:
-    # Each row adds 2^30 · 2^-2 squared weights of units of 2^-30: sums of 2^58 a row, of which 16 are the limit, 2^62.
+    # The variance of a row is (2^16)² / 4 = 2^30, in units of 2^-28: 2^58, of which 16 are the limit, 2^62.
     _, seven = large_weights(7)
     assert int(seven.sums.lane("variance")[0]) == 14 * 2**58 < LIMIT
-    with pytest.raises(DataError, match=r"sums don't fit: with fraction_bits=30, at most 4,294,967,296 rows .* fewer"):
+    with pytest.raises(DataError, match=r"sums don't fit: with fraction_bits=28, at most 17,179,869,184 rows .* fewer"):
         seven.merge(seven)
     with pytest.raises(DataError, match="sums don't fit"):
         merge_summaries([seven] * 3)
@@ -163,7 +163,7 @@ def test_batches_that_fit_alone_and_not_together_are_refused() -> None:
     spec, _ = large_weights(1)
     builder = SummaryBuilder(spec)
     for _ in range(2):
-        builder.add([0, 1] * 7, [0.5] * 14, sample_weight=[2.0**15] * 14)
+        builder.add([0, 1] * 7, [0.5] * 14, sample_weight=[2.0**16] * 14)
     with pytest.raises(DataError, match="sums don't fit"):
         builder.summary()
 
@@ -182,7 +182,7 @@ def other_specs(rows: Rows) -> list[tuple[SummarySpec, str]]:
         (replace(spec, cuts=(moved, *spec.cuts[1:])), "column 'site' is cut otherwise"),
         (replace(spec, cuts=spec.cuts[1:]), "only one has the column 'site'"),
         (replace(spec, cuts=spec.cuts[::-1]), "the columns are in another order"),
-        (replace(spec, fraction_bits=20), "fraction_bits is 30 and 20"),
+        (replace(spec, fraction_bits=20), "fraction_bits is 28 and 20"),
         (replace(spec, weight_exponent=3), "weight_exponent is 0 and 3"),
         (replace(spec, classes=("no", "yes")), r"classes is \(0, 1\) and \('no', 'yes'\)"),
         (replace(spec, score_edges=((0.5,), *spec.score_edges[1:])), "the bins of scores end elsewhere"),

@@ -52,7 +52,7 @@ def summarize(
     >>> spec = SummarySpec.learn(monday.X, monday.scores, max_depth=2)
     >>> summaries = [summarize(day.y, day.scores, day.X, spec) for day in (monday, tuesday)]
     >>> summaries[0].merge(summaries[1])
-    SegmentSummary(40,000 rows, 595 segments)
+    SegmentSummary(40,000 rows, 591 segments)
     """
     builder = SummaryBuilder(spec, n_jobs=n_jobs)
     builder.add(y, p, X, sample_weight=sample_weight)

@@ -81,7 +81,7 @@ def audit_stream(
     >>> traffic = make_traffic(20_000)
     >>> table = traffic.X.append_column("y", pa.array(traffic.y)).append_column("p", pa.array(traffic.scores))
     >>> audit_stream(table.to_batches(max_chunksize=1_000), label="y", score="p", max_depth=2)
-    SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.223), MCE 9.4 σ (to 9.4 σ, p = 1.02e-17))
+    SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
     summary = summarize_stream(
         batches, label=label, score=score, weight=weight, spec=spec, sample_rows=sample_rows, n_jobs=n_jobs, **learning

@@ -45,7 +45,7 @@ class SegmentSummary:
     >>> spec = SummarySpec.learn(traffic.X, traffic.scores)
     >>> summary = summarize(traffic.y, traffic.scores, traffic.X, spec)
     >>> summary.audit()
-    SummaryAudit(20,000 rows, 5,801 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.223), MCE 9.4 σ (to 9.5 σ, p = 9.98e-17))
+    SummaryAudit(20,000 rows, 5,801 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.59e-12))
     """
 
     spec: SummarySpec
