@@ -1,6 +1,7 @@
 #include "binned.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <stdexcept>
 
 #include "hot.hpp"
@@ -174,6 +175,28 @@ BinnedSums sum_bins(const Codes& codes, const Combinations& combinations, const 
         append(all.rises, part.rises);
         append(all.falls, part.falls);
         part = BinnedSums();  // what was copied needn't be kept twice
+    }
+    return all;
+}
+
+AddedBins add_bins(const KeyedBins& one, const KeyedBins& other) {
+    for (const KeyedBins* bins : {&one, &other})
+        for (std::size_t i = 1; i < bins->n; ++i)
+            if (bins->keys[i] <= bins->keys[i - 1]) throw std::invalid_argument("keys must rise");
+    AddedBins all;
+    for (auto* values : {&all.keys, &all.rises, &all.falls}) values->reserve(std::max(one.n, other.n));
+    const auto sum = [](std::int64_t a, std::int64_t b) {
+        return static_cast<std::int64_t>(static_cast<Sum>(a) + static_cast<Sum>(b));
+    };
+    std::size_t i = 0, j = 0;
+    while (i < one.n || j < other.n) {
+        const bool from_one = j == other.n || (i < one.n && one.keys[i] <= other.keys[j]);
+        const bool from_other = i == one.n || (j < other.n && other.keys[j] <= one.keys[i]);
+        all.keys.push_back(from_one ? one.keys[i] : other.keys[j]);
+        all.rises.push_back(sum(from_one ? one.rises[i] : 0, from_other ? other.rises[j] : 0));
+        all.falls.push_back(sum(from_one ? one.falls[i] : 0, from_other ? other.falls[j] : 0));
+        i += from_one;
+        j += from_other;
     }
     return all;
 }

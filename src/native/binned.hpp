@@ -38,4 +38,21 @@ struct BinnedSums {
 // The first lane must be above 0 in every row: that is how cells with rows are known. Sums must fit 63 bits.
 BinnedSums sum_bins(const Codes& codes, const Combinations& combinations, const BinnedRows& rows, int n_threads);
 
+// Bins by keys that rise.
+struct KeyedBins {
+    const std::int64_t* keys;
+    const std::int64_t* rises;
+    const std::int64_t* falls;
+    std::size_t n;
+};
+
+struct AddedBins {
+    std::vector<std::int64_t> keys;
+    std::vector<std::int64_t> rises;
+    std::vector<std::int64_t> falls;
+};
+
+// All bins of either, with the sums of those that both have.
+AddedBins add_bins(const KeyedBins& one, const KeyedBins& other);
+
 }  // namespace trueup

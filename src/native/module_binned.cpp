@@ -39,6 +39,23 @@ void bind_binned(nb::module_& m) {
         nb::kw_only(), "codes"_a.noconvert(), "n_values"_a.noconvert(), "offsets"_a.noconvert(),
         "members"_a.noconvert(), "slots"_a.noconvert(), "n_bins"_a.noconvert(), "steps"_a.noconvert(),
         "lanes"_a.noconvert(), "n_threads"_a = 1);
+    using Longs = Vector<std::int64_t>;
+    m.def(
+        "add_bins",
+        [](Longs keys, Longs rises, Longs falls, Longs other_keys, Longs other_rises, Longs other_falls) {
+            require(rises.shape(0) == keys.shape(0) && falls.shape(0) == keys.shape(0), "bins differ in number");
+            require(other_rises.shape(0) == other_keys.shape(0) && other_falls.shape(0) == other_keys.shape(0),
+                    "bins differ in number");
+            AddedBins all;
+            {
+                nb::gil_scoped_release released;
+                all = add_bins({keys.data(), rises.data(), falls.data(), keys.shape(0)},
+                               {other_keys.data(), other_rises.data(), other_falls.data(), other_keys.shape(0)});
+            }
+            return std::make_tuple(own(std::move(all.keys)), own(std::move(all.rises)), own(std::move(all.falls)));
+        },
+        "keys"_a.noconvert(), "rises"_a.noconvert(), "falls"_a.noconvert(), "other_keys"_a.noconvert(),
+        "other_rises"_a.noconvert(), "other_falls"_a.noconvert());
 }
 
 }  // namespace trueup

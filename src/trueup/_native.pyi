@@ -135,3 +135,6 @@ def sum_bins(
     lanes: Longs,
     n_threads: int = 1,
 ) -> tuple[Ints, Ints, Longs, Longs, Shorts, Longs, Longs]: ...
+def add_bins(
+    keys: Longs, rises: Longs, falls: Longs, other_keys: Longs, other_rises: Longs, other_falls: Longs
+) -> tuple[Longs, Longs, Longs]: ...

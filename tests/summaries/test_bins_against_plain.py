@@ -91,3 +91,32 @@ def test_a_combination_of_too_many_bins_is_refused() -> None:
             steps=np.zeros(1, dtype=np.int64),
             lanes=np.ones((1, 4), dtype=np.int64),
         )
+
+
+BINS = st.dictionaries(st.integers(0, 30), st.tuples(st.integers(0, 2**61), st.integers(0, 2**61)))
+
+
+def as_arrays(bins: dict[int, tuple[int, int]]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+    keys = sorted(bins)
+    columns = [keys, [bins[key][0] for key in keys], [bins[key][1] for key in keys]]
+    return [np.array(column, dtype=np.int64) for column in columns]
+
+
+@settings(max_examples=100)
+@given(one=BINS, other=BINS)
+def test_added_bins_agree_with_a_dict(one: dict[int, tuple[int, int]], other: dict[int, tuple[int, int]]) -> None:
+    found = _native.add_bins(*as_arrays(one), *as_arrays(other))
+    nothing = (0, 0)
+    expected = {
+        key: tuple(a + b for a, b in zip(one.get(key, nothing), other.get(key, nothing), strict=True))
+        for key in one.keys() | other.keys()
+    }
+    assert [column.tolist() for column in found] == [column.tolist() for column in as_arrays(expected)]  # type: ignore[arg-type]
+
+
+def test_bins_out_of_order_or_of_different_lengths_are_refused() -> None:
+    good, twice = as_arrays({1: (2, 3), 4: (5, 6)}), np.array([1, 1])
+    with pytest.raises(ValueError, match="keys must rise"):
+        _native.add_bins(*good, twice, twice, twice)
+    with pytest.raises(ValueError, match="differ in number"):
+        _native.add_bins(good[0][:1], *good[1:], *good)

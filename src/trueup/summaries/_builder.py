@@ -14,7 +14,7 @@ from trueup.summaries._sums import Sums, add_sums, no_sums, sum_rows
 
 __all__ = ["SummaryBuilder", "summarize"]
 
-_BLOCK_ROWS = 2**20  # summed at once: large enough for the pass to be worth its while, small enough for memory
+_BLOCK_ROWS = 2**19  # summed at once: large enough for the pass to be worth its while, small enough for memory
 
 
 def summarize(

@@ -213,7 +213,7 @@ def _check_cells(sums: Sums, spec: SummarySpec) -> None:
     # Every combination parts the same rows.
     if (np.add.reduceat(sums.lanes.astype(np.uint64), first) != sums.lanes[0].astype(np.uint64)).any():
         raise ValueError("its segments don't add up.")
-    slack = 2 * sums.lane("rows")  # what rounding explains
+    slack = 2.0 * sums.lane("rows")  # what rounding explains; as floats, for twice a damaged sum may run over
     for name in ("label", "score"):
         if (sums.lane(name) > sums.lane("weight") + slack).any():
             raise ValueError("a segment has more labels or scores than rows.")
@@ -235,7 +235,7 @@ def _check_bins(sums: Sums, spec: SummarySpec) -> None:
         # The most that a segment's rows can rise or fall by; as floats, for damaged sums may run over.
         total = np.add.reduceat(np.append(values.astype(np.float64), 0.0), sums.offsets[:-1]) if len(sums.cell) else 0
         total = np.where(np.diff(sums.offsets) > 0, total, 0.0)
-        if (total > sums.lane("weight") * (1 + 1e-9) + 2 * sums.lane("rows")).any():
+        if (total > sums.lane("weight") * (1 + 1e-9) + 2.0 * sums.lane("rows")).any():
             raise ValueError("a segment's errors are more than its rows.")
     running = np.concatenate([[0], np.cumsum(sums.rises - sums.falls)])
     if (np.diff(running[sums.offsets]) != sums.lane("label") - sums.lane("score")).any():

@@ -104,24 +104,21 @@ def add_sums(parts: Sequence[Sums], spec: SummarySpec) -> Sums:
     keys = np.unique(np.concatenate([part.keys for part in parts]))
     lanes = np.zeros((len(keys), len(LANES)), dtype=np.int64)
     places = [np.searchsorted(keys, part.keys) for part in parts]
-    for place, part in zip(places, parts, strict=True):
+    bins, rises, falls = _bin_keys(parts[0], places[0]), parts[0].rises, parts[0].falls
+    lanes[places[0]] = parts[0].lanes
+    for part, place in zip(parts[1:], places[1:], strict=True):
         lanes[place] += part.lanes  # each cell once a part
-        _check_limit(lanes, spec)
-    bins_of_parts = [_bin_keys(part, place) for part, place in zip(parts, places, strict=True)]
-    bins = _union(bins_of_parts)
-    rises, falls = np.zeros((2, len(bins)), dtype=np.int64)
-    for bin_keys, part in zip(bins_of_parts, parts, strict=True):
-        at = np.searchsorted(bins, bin_keys) if len(bins) > len(bin_keys) else slice(None)
-        rises[at] += part.rises
-        falls[at] += part.falls
+        bins, rises, falls = _native.add_bins(bins, rises, falls, _bin_keys(part, place), part.rises, part.falls)
+        for sums in (lanes, rises, falls):
+            _check_limit(sums, spec)
     combination, cell = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
     n_bins = np.bincount(bins >> _BIN_BITS, minlength=len(keys))
     return Sums(combination, cell, lanes, _offsets(n_bins), (bins & 0xFFFF).astype(np.uint16), rises, falls)
 
 
-def _check_limit(lanes: IntArray, spec: SummarySpec) -> None:
+def _check_limit(sums: IntArray, spec: SummarySpec) -> None:
     """Refuse sums that have become too large; no two that were not could have run over in between."""
-    if len(lanes) and int(lanes.max()) >= LIMIT:
+    if len(sums) and int(sums.max()) >= LIMIT:
         raise too_large(spec)
 
 
@@ -132,15 +129,3 @@ def _offsets(counts: npt.NDArray[np.int64]) -> IntArray:
 def _bin_keys(part: Sums, place: npt.NDArray[np.intp]) -> IntArray:
     """Numbers of the bins among all cells that are in order where bins are."""
     return (np.repeat(place, np.diff(part.offsets)).astype(np.int64) << _BIN_BITS) | part.bin
-
-
-def _union(keys: Sequence[IntArray]) -> IntArray:
-    """All keys that are in any of some sorted lists."""
-    found = keys[0]
-    for more in keys[1:]:
-        place = np.searchsorted(found, more)
-        place[place == len(found)] = 0
-        new = more[found[place] != more] if len(found) else more
-        if len(new):
-            found = np.sort(np.concatenate([found, new]), kind="stable")  # two runs, which are merged in one pass
-    return found
