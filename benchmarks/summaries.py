@@ -3,7 +3,7 @@
 Seconds are of the processor, all threads together, for they move less when the machine is busy; the clock's are beside
 them. Bounds are compared with the exact values of an audit of the same rows.
 
-    python benchmarks/summaries.py [--quick] [a] [b] [c]      costs, bounds, memory of a stream; all by default
+    python benchmarks/summaries.py [--quick] [a] [b] [c] [d]      costs, bounds, memory of a stream, false alarms
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from machine import MB, PeakMemory, describe
 from measured import Measurements
 from scoring import traffic
 from trueup.datasets import base_scores, load_task
+from trueup.segments import cross_columns, grid_of, measure_segments, sort_rows
 from trueup.summaries import SummarySpec, audit_stream, load_summary, summarize
+from trueup.table import read_table
 
 MANY_ROWS = 200_000 if "--quick" in sys.argv else 1_000_000
 SAMPLE = 100_000
@@ -71,19 +73,32 @@ def costs(measurements: Measurements) -> None:
     timed(measurements, "all its segments as a table", lambda: result.segments)
 
 
+def exact_errors(y: Any, p: Any, X: Any) -> dict[str, tuple[float, float]]:
+    """The ECCE of every segment and the same in sigmas, by its words, from the rows themselves."""
+    rows = sort_rows(np.asarray(y, dtype=np.float64), np.asarray(p))
+    grid = grid_of(cross_columns(read_table(X)))
+    cells = grid.cells(rows, grid.codes_in_order(rows))
+    options: dict[str, Any] = {"min_rows": 10, "min_variance": 1.0, "max_segments": None, "n_threads": 2}
+    sums, _ = measure_segments(rows, grid, cells, **options)
+    places = zip(sums.combination.tolist(), sums.cell.tolist(), strict=True)
+    errors = zip((sums.range / sums.weight).tolist(), sums.sigmas.tolist(), strict=True)
+    return {str(grid.segment(*place)): error for place, error in zip(places, errors, strict=True)}
+
+
 def widths(y: Any, p: Any, X: Any) -> list[dict[str, Any]]:
     """How wide the bounds of segments are, by depth, in sigmas; and how far values at the ends of bins are off."""
     spec = SummarySpec.learn(X, p)
     summary = summarize(y, p, X, spec)
     found = {row["segment"]: row for row in summary.audit().segments.to_pylist()}
-    exact = {row["segment"]: row for row in trueup.audit(y, p, X, null_samples=0).segments.to_pylist()}
+    exact = exact_errors(y, p, X)
     rows = []
-    for words in found.keys() & exact.keys():
-        bounds, value = found[words], exact[words]
-        assert bounds["ecce_low"] <= value["ecce"] <= bounds["ecce_high"], words
+    assert found.keys() == exact.keys()
+    for words, bounds in found.items():
+        error, sigmas = exact[words]
+        assert bounds["ecce_low"] <= error <= bounds["ecce_high"], words
         depth = 0 if words == "all rows" else 1 + words.count(" and ")
         wide = bounds["ecce_sigma_high"] - bounds["ecce_sigma_low"]
-        rows.append((depth, wide, value["ecce_sigma"] - bounds["ecce_sigma"], bounds["ecce_high"] - bounds["ecce_low"]))
+        rows.append((depth, wide, sigmas - bounds["ecce_sigma"], bounds["ecce_high"] - bounds["ecce_low"]))
     table = pd.DataFrame(rows, columns=["depth", "width_sigma", "off_sigma", "width"])
     told = []
     for depth, some in table.groupby("depth"):
@@ -165,15 +180,41 @@ def stream(n: int) -> None:
     print(json.dumps({"above": peak.above, "seconds": seconds, "unit": MB}))
 
 
+def false_alarms(measurements: Measurements) -> None:
+    """(d) How often true scores raise an alarm at level 5 %, with and without what the summary leaves out."""
+    runs = 100 if "--quick" in sys.argv else 400
+    for base_rate in (0.3, 0.016):
+        alarms = segments = 0
+        for seed in range(runs):
+            y, p, X = true_rows(seed, base_rate)
+            found = summarize(y, p, X, SummarySpec.learn(X, p, score_bins=100)).audit()
+            alarms, segments = alarms + found.significant, found.n_segments
+        what = f"alarms of {runs} audits of true scores, 5,000 rows, {segments:,} segments, {base_rate:.1%} positive"
+        measurements.add(
+            what, "alarms", {"trueup": [float(alarms)]}, note=f"at level 5 %, at most {0.05 * runs:.0f} are due"
+        )
+
+
+def true_rows(seed: int, base_rate: float) -> tuple[Any, Any, pd.DataFrame]:
+    """Labels drawn from their scores, and six features."""
+    rng = np.random.default_rng(seed)
+    n = 5_000
+    X = pd.DataFrame(
+        {f"c{i}": rng.choice(list("abcd"), n) for i in range(3)} | {f"x{i}": rng.normal(size=n) for i in range(3)}
+    )
+    p = 1 / (1 + np.exp(-(rng.normal(size=n) + 0.3 * X.x0 + np.log(base_rate / (1 - base_rate)) - 0.3)))
+    return (rng.random(n) < p).astype(int), p.to_numpy(), X
+
+
 def main() -> None:
     """Run what was asked for."""
     if "--stream" in sys.argv:
         stream(int(sys.argv[-1]))
         return
     print(describe())
-    chosen = [argument for argument in sys.argv[1:] if argument in ("a", "b", "c")] or ["a", "b", "c"]
-    with Measurements("summaries", partial=len(chosen) < 3) as measurements:
-        for name, run in (("a", costs), ("b", bounds), ("c", memory)):
+    chosen = [argument for argument in sys.argv[1:] if argument in tuple("abcd")] or list("abcd")
+    with Measurements("summaries", partial=len(chosen) < 4) as measurements:
+        for name, run in (("a", costs), ("b", bounds), ("c", memory), ("d", false_alarms)):
             if name in chosen:
                 run(measurements)
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup.auditing._input import number_of_labels
 from trueup.errors import ColumnError, DataError, LabelError, TableError, WeightError
 from trueup.summaries._edges import bins_of
 from trueup.summaries._spec import LARGEST_WEIGHT, LIMIT, SQUARE_BITS, SummarySpec
@@ -59,7 +60,7 @@ def fixed_rows(y: Any, p: Any, X: Any, spec: SummarySpec, sample_weight: Any = N
         raise TableError(f"The spec has segments of {listed(spec.columns)}, so X must be passed too.")
     if y is None:
         raise LabelError("y is None. Pass what happened: a label a row.")
-    n = len(y) if table is None else table.n_rows
+    n = number_of_labels(y) if table is None else table.n_rows
     labels, scores = _labels(y, n, spec), read_scores(p, n, name="p")
     weights = read_weights(sample_weight, n, zeros_allowed=True)
     rows = None if weights is None or weights.all() else weights > 0

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from trueup.auditing._progress import shown_rows
 from trueup.errors import ColumnError, DataError, TableError
 from trueup.segments import MIN_VARIANCE
 from trueup.summaries._builder import SummaryBuilder
@@ -36,6 +37,7 @@ def audit_stream(
     level: float = 0.05,
     power: float = 0.8,
     n_jobs: int | None = None,
+    verbose: int = 0,
     **learning: Any,
 ) -> SummaryAudit:
     """Return where scores are wrong in a table that comes batch by batch.
@@ -65,6 +67,8 @@ def audit_stream(
         The chance with which `minimum_detectable` errors are found.
     n_jobs : int, optional
         Threads; None is all cores. The result doesn't depend on it.
+    verbose : int, default=0
+        Whether to show on a terminal how many rows have come.
     **learning : object
         Options of `SummarySpec.learn` if no spec is given: `features`, `max_depth`, `classes` and others.
 
@@ -84,7 +88,15 @@ def audit_stream(
     SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
     summary = summarize_stream(
-        batches, label=label, score=score, weight=weight, spec=spec, sample_rows=sample_rows, n_jobs=n_jobs, **learning
+        batches,
+        label=label,
+        score=score,
+        weight=weight,
+        spec=spec,
+        sample_rows=sample_rows,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        **learning,
     )
     return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
 
@@ -98,6 +110,7 @@ def summarize_stream(
     spec: SummarySpec | None = None,
     sample_rows: int = SAMPLE_ROWS,
     n_jobs: int | None = None,
+    verbose: int = 0,
     **learning: Any,
 ) -> SegmentSummary:
     """Return the summary of a table that comes batch by batch.
@@ -118,6 +131,8 @@ def summarize_stream(
         From how many rows at the beginning to learn the spec.
     n_jobs : int, optional
         Threads; None is all cores. The result doesn't depend on it.
+    verbose : int, default=0
+        Whether to show on a terminal how many rows have come.
     **learning : object
         Options of `SummarySpec.learn` if no spec is given.
 
@@ -142,16 +157,18 @@ def summarize_stream(
     elif learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
     builder = SummaryBuilder(spec, n_jobs=n_jobs)
-    for number, table in tables:
-        with _naming_batch(number):
-            _check_columns(table, [*roles, *spec.columns])
-            builder.add(
-                table.column(label),
-                table.column(score),
-                table.select(list(spec.columns)),
-                sample_weight=None if weight is None else table.column(weight),
-            )
-    return builder.summary()
+    with shown_rows(verbose) as tell:
+        for number, table in tables:
+            with _naming_batch(number):
+                _check_columns(table, [*roles, *spec.columns])
+                builder.add(
+                    table.column(label),
+                    table.column(score),
+                    table.select(list(spec.columns)),
+                    sample_weight=None if weight is None else table.column(weight),
+                )
+            tell(table.num_rows)
+        return builder.summary()
 
 
 @contextlib.contextmanager
