@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -238,3 +239,16 @@ def test_a_column_of_another_kind_is_refused() -> None:
         summarize(rows.y, rows.p, {**rows.X, "income": ["high"] * 200}, spec)
     with pytest.raises(ColumnError, match="Column 'site' holds numbers"):
         summarize(rows.y, rows.p, {**rows.X, "site": np.arange(200)}, spec)
+
+
+def test_specs_and_summaries_travel_between_processes() -> None:
+    rows = rows_of(11, 300)
+    summary = rows.summary(rows.spec(max_depth=2))
+    found = pickle.loads(pickle.dumps(summary))
+    assert found == summary
+    assert rows.summary(pickle.loads(pickle.dumps(summary.spec))) == summary
+
+
+def test_labels_without_a_length_are_refused() -> None:
+    with pytest.raises(LabelError, match="y is a int; pass a one-dimensional array"):
+        summarize(3, [0.5], None, SummarySpec.learn())

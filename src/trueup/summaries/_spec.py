@@ -217,7 +217,24 @@ class SummarySpec:
         return f"SummarySpec({len(self.cuts):,} columns, segments of up to {self.depth} of them, {bins} bins of scores)"
 
     def differences(self, other: SummarySpec) -> list[str]:
-        """What another spec has otherwise, in words; empty if they are the same."""
+        """Return what another spec has otherwise, in words.
+
+        Parameters
+        ----------
+        other : SummarySpec
+            The spec to compare with.
+
+        Returns
+        -------
+        list of str
+            A few words a difference; empty if the specs are the same, so that their summaries merge.
+
+        Examples
+        --------
+        >>> from trueup.summaries import SummarySpec
+        >>> SummarySpec.learn(score_bins=10).differences(SummarySpec.learn(score_bins=20))
+        ['the bins of scores end elsewhere']
+        """
         if self == other:
             return []
         found = []
