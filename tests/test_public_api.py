@@ -11,9 +11,15 @@ import trueup
 
 
 def test_the_public_names_are_these() -> None:
-    classes = "AuditResult BaselineCalibrator Calibrator MCGrad MulticalibratedClassifier"
-    others = "__version__ audit baselines curves datasets errors load metrics plot segments summaries"
-    assert trueup.__all__ == [*classes.split(), *others.split()]
+    classes = (
+        "AuditResult BaselineCalibrator Calibrator Comparison Diagnosis Evaluation Finding MCGrad "
+        "MulticalibratedClassifier OnnxExport"
+    )
+    others = (
+        "__version__ audit baselines compare curves datasets diagnose errors evaluate evaluation export_onnx load "
+        "metrics plot segments serving summaries"
+    )
+    assert trueup.__all__ == ["TRUSTED_TYPES", *classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)
 
 
@@ -36,4 +42,5 @@ def modules_after(code: str) -> set[str]:
 
 def test_import_trueup_loads_nothing_heavy() -> None:
     heavy = {"numpy", "scipy", "sklearn", "lightgbm", "matplotlib", "pandas", "pyarrow", "narwhals", "rich", "typer"}
+    heavy |= {"onnx", "onnxruntime", "starlette", "uvicorn", "altair", "jinja2"}
     assert modules_after("import trueup") & heavy == set()

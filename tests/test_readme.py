@@ -47,7 +47,7 @@ def test_the_commands_run_as_they_stand(
     pq.write_table(table, "scored.parquet")
     pq.write_table(table.drop_columns(["y"]), "new.parquet")
     commands = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("trueup ")]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in commands:
         with pytest.raises(SystemExit) as stopped:
             main(command.split()[1:])

@@ -70,6 +70,19 @@ inline void walk_with_ties(Running<T, L>* __restrict cells, std::uint32_t* __res
 using SumCell = Running<double, kSumLanes>;
 using DrawCell = Running<float, kDrawLanes>;
 
+// Sums of the rows of one id in one cell, and over the ids before it the products of such sums.
+struct PairCell {
+    double sum[kPairLanes];
+    double product[kPairProducts];
+};
+
+// What an id has summed is multiplied once its rows are over.
+inline void fold(PairCell& cell, const double* sum) {
+    cell.product[0] += sum[0] * sum[0];
+    cell.product[1] += sum[0] * sum[1];
+    cell.product[2] += sum[1] * sum[1];
+}
+
 // Clones are made of functions, not of templates: one name for each.
 TRUEUP_HOT void walk(SumCell* cells, const std::uint32_t* place, const double* lanes, std::size_t n) {
     walk_without_ties(cells, place, lanes, n);
@@ -84,6 +97,23 @@ TRUEUP_HOT void walk(DrawCell* cells, const std::uint32_t* place, const float* l
 TRUEUP_HOT void walk(DrawCell* cells, std::uint32_t* last, const std::uint32_t* place, const std::uint32_t* scores,
                      const float* lanes, std::size_t n) {
     walk_with_ties(cells, last, place, scores, lanes, n);
+}
+
+void walk(PairCell* cells, const std::uint32_t* place, const double* lanes, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) fold(cells[place[i]], lanes + i * kPairLanes);
+}
+void walk(PairCell* cells, std::uint32_t* last, const std::uint32_t* place, const std::uint32_t* ids,
+          const double* lanes, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        PairCell& cell = cells[place[i]];
+        if (last[place[i]] != ids[i]) {
+            fold(cell, cell.sum);
+            last[place[i]] = ids[i];
+            cell.sum[0] = cell.sum[1] = 0.0;
+        }
+        cell.sum[0] += lanes[i * kPairLanes];
+        cell.sum[1] += lanes[i * kPairLanes + 1];
+    }
 }
 
 TRUEUP_HOT void expand_draws(float* lanes, const std::uint8_t* draws, const float* if_zero, const float* if_one,
@@ -249,23 +279,52 @@ CellSums Cells::sums(const Combinations& combinations, const double* lanes, std:
     return all;
 }
 
+void Cells::check(const Combinations& combinations, const std::int64_t* offsets, const std::int32_t* cell,
+                  std::size_t n_chosen) const {
+    codes_.check(combinations);
+    if (offsets[0] != 0 || static_cast<std::size_t>(offsets[combinations.n]) != n_chosen)
+        throw std::invalid_argument("the offsets of the chosen cells don't fit them");
+    for (std::size_t c = 0; c < combinations.n; ++c)  // all of them, before any is read from
+        if (offsets[c + 1] < offsets[c]) throw std::invalid_argument("offsets must not decrease");
+    for (std::size_t c = 0; c < combinations.n; ++c) {
+        const std::size_t cells = codes_.n_cells(combinations, c);
+        for (std::int64_t i = offsets[c]; i < offsets[c + 1]; ++i)
+            if (cell[i] < 0 || static_cast<std::size_t>(cell[i]) >= cells)
+                throw std::invalid_argument("no such cell or slot");
+    }
+}
+
+std::vector<double> Cells::products(const Combinations& combinations, const std::int64_t* offsets,
+                                    const std::int32_t* cell, std::size_t n_chosen, const double* lanes,
+                                    int n_threads) const {
+    check(combinations, offsets, cell, n_chosen);
+    const CellPass pass(*this, combinations, n_threads);
+    std::vector<double> found(n_chosen * kPairProducts);
+    for_each_block(pass.n_groups(), n_threads, [&] {
+        return [&, state = CellPass::State<PairCell>()](std::size_t group) mutable {
+            pass.run(
+                group, state, [&](std::size_t row, std::size_t) { return lanes + row * kPairLanes; },
+                [](std::size_t, const std::uint32_t*, std::size_t) {});
+            for (std::size_t c = pass.first(group); c < pass.last(group); ++c) {
+                const PairCell* cells = state.cells.data() + state.begin[c - pass.first(group)];
+                for (std::int64_t i = offsets[c]; i < offsets[c + 1]; ++i)
+                    std::copy_n(cells[cell[i]].product, kPairProducts,
+                                found.data() + static_cast<std::size_t>(i) * kPairProducts);
+            }
+        };
+    });
+    return found;
+}
+
 DrawnMaxima Cells::drawn(const Combinations& combinations, const ChosenCells& chosen, const std::uint8_t* draws,
                          const float* residual_if_zero, const float* residual_if_one, float* slots, std::size_t n_slots,
                          int n_threads) const {
-    codes_.check(combinations);
-    if (chosen.offsets[0] != 0 || static_cast<std::size_t>(chosen.offsets[combinations.n]) != chosen.n)
-        throw std::invalid_argument("the offsets of the chosen cells don't fit them");
-    for (std::size_t c = 0; c < combinations.n; ++c)  // all of them, before any is read from
-        if (chosen.offsets[c + 1] < chosen.offsets[c]) throw std::invalid_argument("offsets must not decrease");
-    for (std::size_t c = 0; c < combinations.n; ++c) {
-        const std::size_t cells = codes_.n_cells(combinations, c);
-        for (std::int64_t i = chosen.offsets[c]; i < chosen.offsets[c + 1]; ++i) {
-            const bool known = chosen.cell[i] >= 0 && static_cast<std::size_t>(chosen.cell[i]) < cells;
-            const bool has_place = chosen.slot[i] < 0 || static_cast<std::size_t>(chosen.slot[i]) < n_slots;
-            if (!known || !has_place) throw std::invalid_argument("no such cell or slot");
-            if (!(chosen.variance[i] > 0.0) || !(chosen.unit[i] > 0.0))
-                throw std::invalid_argument("variances and units must be above 0");
-        }
+    check(combinations, chosen.offsets, chosen.cell, chosen.n);
+    for (std::size_t i = 0; i < chosen.n; ++i) {
+        if (chosen.slot[i] >= 0 && static_cast<std::size_t>(chosen.slot[i]) >= n_slots)
+            throw std::invalid_argument("no such cell or slot");
+        if (!(chosen.variance[i] > 0.0) || !(chosen.unit[i] > 0.0))
+            throw std::invalid_argument("variances and units must be above 0");
     }
     const CellPass pass(*this, combinations, n_threads);
     std::vector<DrawnMaxima> found(pass.n_groups());

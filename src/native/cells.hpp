@@ -14,6 +14,8 @@ namespace trueup {
 
 constexpr std::size_t kSumLanes = 4;
 constexpr std::size_t kDrawLanes = 8;
+constexpr std::size_t kPairLanes = 2;
+constexpr std::size_t kPairProducts = 3;
 
 struct CellSums {
     std::vector<std::int32_t> combination;
@@ -54,6 +56,12 @@ class Cells {
     // Sums of `lanes` (kSumLanes a row) in every cell of at least `min_rows` rows, in order of combination and cell.
     CellSums sums(const Combinations& combinations, const double* lanes, std::size_t min_rows, int n_threads) const;
 
+    // Of two lanes a row, their sums u and v over the rows of each id (`score_ids`) in a cell, and over the ids the
+    // sums of u², u v and v²: kPairProducts a chosen cell. Those of combination c are offsets[c] to offsets[c + 1] - 1.
+    std::vector<double> products(const Combinations& combinations, const std::int64_t* offsets,
+                                 const std::int32_t* cell, std::size_t n_chosen, const double* lanes,
+                                 int n_threads) const;
+
     // Labels are 1 where the draw's bit in `draws` is set; a row's step is then residual_if_one, else residual_if_zero.
     // Evidence of cells with a slot goes to slots[slot * kDrawLanes + draw].
     DrawnMaxima drawn(const Combinations& combinations, const ChosenCells& chosen, const std::uint8_t* draws,
@@ -61,6 +69,10 @@ class Cells {
                       int n_threads) const;
 
  private:
+    // Throws unless the combinations are sound and every chosen cell is one of its combination's.
+    void check(const Combinations& combinations, const std::int64_t* offsets, const std::int32_t* cell,
+               std::size_t n_chosen) const;
+
     Codes codes_;
     std::vector<std::uint8_t> skips_zero_;
     const std::uint32_t* score_ids_;

@@ -18,6 +18,7 @@
 namespace trueup {
 void bind_binned(nanobind::module_& m);
 void bind_cells(nanobind::module_& m);
+void bind_resampling(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
 }  // namespace trueup
 
@@ -211,4 +212,5 @@ NB_MODULE(_native, m) {
     trueup::bind_binned(m);
     trueup::bind_cells(m);
     trueup::bind_groups(m);
+    trueup::bind_resampling(m);
 }

@@ -79,6 +79,23 @@ void bind_cells(nb::module_& m) {
             },
             "offsets"_a.noconvert(), "members"_a.noconvert(), "lanes"_a.noconvert(), "min_rows"_a, "n_threads"_a = 1)
         .def(
+            "products",
+            [](const HeldCells& self, Vector<std::int32_t> offsets, Vector<std::int32_t> members,
+               Vector<std::int64_t> chosen_offsets, Vector<std::int32_t> cell, Rows<double> lanes, int n_threads) {
+                require(lanes.shape(0) == self.cells.n_rows() && lanes.shape(1) == kPairLanes,
+                        "lanes have a wrong shape");
+                require(chosen_offsets.shape(0) == offsets.shape(0), "there must be an offset a combination");
+                std::vector<double> found;
+                {
+                    nb::gil_scoped_release released;
+                    found = self.cells.products(combinations_of(offsets, members), chosen_offsets.data(), cell.data(),
+                                                cell.shape(0), lanes.data(), n_threads);
+                }
+                return own(std::move(found), kPairProducts);
+            },
+            nb::kw_only(), "offsets"_a.noconvert(), "members"_a.noconvert(), "chosen_offsets"_a.noconvert(),
+            "cell"_a.noconvert(), "lanes"_a.noconvert(), "n_threads"_a = 1)
+        .def(
             "drawn",
             [](const HeldCells& self, Vector<std::int32_t> offsets, Vector<std::int32_t> members,
                Vector<std::int64_t> chosen_offsets, Vector<std::int32_t> cell, Vector<double> variance,

@@ -8,27 +8,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, metrics, plot, segments, summaries
+    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments, serving, summaries
     from trueup.auditing import AuditResult, audit
-    from trueup.calibrator import MCGrad, MulticalibratedClassifier
+    from trueup.calibrator import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
+    from trueup.comparison import Comparison, compare
+    from trueup.diagnosis import Diagnosis, Finding, diagnose
+    from trueup.evaluation import Evaluation, evaluate
+    from trueup.exporting import OnnxExport, export_onnx
     from trueup.inference import BaselineCalibrator, Calibrator, load
 
 __all__ = [
+    "TRUSTED_TYPES",
     "AuditResult",
     "BaselineCalibrator",
     "Calibrator",
+    "Comparison",
+    "Diagnosis",
+    "Evaluation",
+    "Finding",
     "MCGrad",
     "MulticalibratedClassifier",
+    "OnnxExport",
     "__version__",
     "audit",
     "baselines",
+    "compare",
     "curves",
     "datasets",
+    "diagnose",
     "errors",
+    "evaluate",
+    "evaluation",
+    "export_onnx",
     "load",
     "metrics",
     "plot",
     "segments",
+    "serving",
     "summaries",
 ]
 
@@ -36,12 +52,33 @@ _HOME = {
     "AuditResult": "trueup.auditing",
     "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
+    "Comparison": "trueup.comparison",
+    "Diagnosis": "trueup.diagnosis",
+    "Evaluation": "trueup.evaluation",
+    "Finding": "trueup.diagnosis",
     "MCGrad": "trueup.calibrator",
     "MulticalibratedClassifier": "trueup.calibrator",
+    "OnnxExport": "trueup.exporting",
+    "TRUSTED_TYPES": "trueup.calibrator",
     "audit": "trueup.auditing",
+    "compare": "trueup.comparison",
+    "diagnose": "trueup.diagnosis",
+    "evaluate": "trueup.evaluation",
+    "export_onnx": "trueup.exporting",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "metrics", "plot", "segments", "summaries")
+_SUBPACKAGES = (
+    "baselines",
+    "curves",
+    "datasets",
+    "errors",
+    "evaluation",
+    "metrics",
+    "plot",
+    "segments",
+    "serving",
+    "summaries",
+)
 
 
 def __getattr__(name: str) -> Any:

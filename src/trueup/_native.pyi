@@ -78,6 +78,16 @@ class Cells:
     def sums(
         self, offsets: Ints, members: Ints, lanes: Floats, min_rows: int, n_threads: int = 1
     ) -> tuple[Ints, Ints, Ints, Floats, Floats]: ...
+    def products(
+        self,
+        *,
+        offsets: Ints,
+        members: Ints,
+        chosen_offsets: npt.NDArray[np.int64],
+        cell: Ints,
+        lanes: Floats,
+        n_threads: int = 1,
+    ) -> Floats: ...
     def drawn(
         self,
         *,
@@ -138,3 +148,33 @@ def sum_bins(
 def add_bins(
     keys: Longs, rises: Longs, falls: Longs, other_keys: Longs, other_rises: Longs, other_falls: Longs
 ) -> tuple[Longs, Longs, Longs]: ...
+def draw_clusters(seed: int, replicate: int, n_clusters: int) -> Shorts: ...
+def resample(
+    *,
+    cluster: Ints,
+    weight: Floats,
+    positive: Floats,
+    residual: Floats,
+    ends: Bytes,
+    bin: Bytes,
+    cluster_weight: Floats,
+    seed: int,
+    first: int,
+    last: int,
+    n_threads: int = 1,
+) -> Floats: ...
+def resample_segments(
+    *,
+    cluster: Ints,
+    weight: Floats,
+    residual: Floats,
+    n_clusters: int,
+    offsets: npt.NDArray[np.int64],
+    places: Ints,
+    ends: Bytes,
+    sigma: Floats,
+    seed: int,
+    first: int,
+    last: int,
+    n_threads: int = 1,
+) -> Floats: ...

@@ -13,6 +13,8 @@ __all__ = [
     "DataError",
     "DataFileError",
     "DataWarning",
+    "DiagnosisError",
+    "ExportError",
     "InsufficientDataWarning",
     "LabelError",
     "MissingExtraError",
@@ -54,6 +56,22 @@ class DataError(TrueupError, ValueError):
     """The data given can't be used as they are."""
 
 
+class DiagnosisError(DataError):
+    """The diagnosis of the data has warnings, and the user asked for that to be an error.
+
+    Parameters
+    ----------
+    message : str
+        What was found.
+    diagnosis : Diagnosis, optional
+        All of it.
+    """
+
+    def __init__(self, message: str, diagnosis: object = None) -> None:
+        super().__init__(message)
+        self.diagnosis = diagnosis
+
+
 class DataFileError(DataError):
     """A data file is missing, can't be downloaded, or is not the file that it was."""
 
@@ -88,6 +106,10 @@ class ModelFileError(TrueupError):
 
 class SummaryFileError(TrueupError):
     """A file of a summary is damaged, truncated, hostile, or of a format that this version doesn't know."""
+
+
+class ExportError(TrueupError):
+    """A model can't be expressed in another format, or what was exported does not give the model's answers."""
 
 
 class TrueupWarning(UserWarning):

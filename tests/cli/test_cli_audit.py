@@ -333,7 +333,7 @@ def test_what_is_wrong_is_said_in_one_line(run, shared, tmp_path, options, messa
         ["--fail-above=-1"],
         ["--max-values=1"],
         ["--json", "-o", "-"],
-        ["--html=x.html"],
+        ["--pdf=x.pdf"],
     ],
 )
 def test_wrong_usage_is_exit_code_2(audit, options):

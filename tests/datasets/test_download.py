@@ -13,8 +13,9 @@ import pytest
 
 from trueup.datasets import fetch_files
 from trueup.datasets._catalog import TASK_SOURCES
-from trueup.datasets._download import HASHES_FILE, RemoteFile, cache_folder, fetch
+from trueup.datasets._download import HASHES_FILE, RemoteFile, fetch
 from trueup.errors import DataFileError
+from trueup.model import cache_folder
 
 FILE = RemoteFile("numbers.csv", "https://example.org/numbers.csv")
 

@@ -243,3 +243,28 @@ def test_integers_that_floats_cannot_hold_stay_integers_beside_a_gap() -> None:
     assert arrow_to_numpy(pa.array([2**53, None])).dtype == np.float64
     assert arrow_to_numpy(pa.array([-(2**63), None])).tolist() == [-(2**63), None]
     assert np.isnan(arrow_to_numpy(pa.array([None, None], pa.int64()))).all()
+
+
+@pytest.mark.parametrize("cut", [4, 2, 1])
+@pytest.mark.parametrize("values", [["a", None, "b"], [None], [1, None], [DAY, None]])
+def test_a_null_in_a_dictionary_of_arrow_is_missing_in_whatever_chunks(values: list[Any], cut: int) -> None:
+    indices = [0, len(values) - 1, None, 0]
+    whole = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), pa.array(values))
+    chunks = pa.chunked_array([whole.slice(start, cut) for start in range(0, 4, cut)])
+    expected = [None if index is None else values[index] for index in indices]
+    assert column(chunks).objects().tolist() == expected
+
+
+def test_chunks_that_each_have_a_dictionary_with_a_null_keep_their_values() -> None:
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(words))
+        for codes, words in (([0, 1], ["a", None]), ([None, 1, 2], [None, "b", "a"]))
+    ]
+    assert column(pa.chunked_array(parts)).objects().tolist() == ["a", None, None, "b", "a"]
+
+
+def test_what_arrow_can_not_convert_is_an_error_that_names_the_column() -> None:
+    decimals = pa.array([Decimal("1")], pa.decimal128(5, 0))
+    no_float = pa.Array.from_buffers(pa.decimal128(38, -(2**30)), 1, decimals.buffers())
+    with pytest.raises(ColumnError, match=r"Column 'c' of Arrow type decimal128\(38, -1073741824\) can't be read"):
+        column(no_float)

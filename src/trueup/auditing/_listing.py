@@ -69,6 +69,11 @@ class Listing:
         """Which segments tell a story of their own; found out when it is first asked for."""
         return tell_stories(self.audited, self.is_significant, self.critical, self.n_threads)
 
+    @property
+    def has_told_stories(self) -> bool:
+        """Whether they have been asked for before."""
+        return "stories" in self.__dict__
+
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
         """The segments as they are listed: stories, what no story explains, and what one does; each by evidence."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -149,6 +150,44 @@ class AuditResult:
             rows.append(row | {"conditions": self._listing.segment(place).to_dict()["conditions"]})
         whole: dict[str, Any] = plain_facts({"schema_version": SCHEMA_VERSION, **facts, "segments": rows})
         return whole
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "Audit") -> str | None:
+        """Give the result as a page that opens in any browser, without a network.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            The file to write, whole or not at all; without it the page is returned.
+        title : str, default="Audit"
+            What the page is about, such as the name of the model.
+
+        Returns
+        -------
+        str or None
+            The page as HTML; None if it was written.
+
+        Examples
+        --------
+        >>> import trueup
+        >>> result = trueup.audit([0, 1] * 50, [0.5] * 100)
+        >>> result.to_html(title="A fair coin").startswith("<!doctype html>")
+        True
+        """
+        from trueup.auditing._page import audit_page
+        from trueup.report import render_page, write_page
+
+        page = audit_page(self, title=title)
+        if path is None:
+            return render_page(page)
+        write_page(page, path)
+        return None
+
+    def _repr_html_(self) -> str | None:
+        """The result in brief, for notebooks; they fall back on text where jinja2 is not installed."""
+        from trueup.auditing._page import audit_page
+        from trueup.report import can_render, render_summary
+
+        return render_summary(audit_page(self, in_full=False)) if can_render() else None
 
     def __repr__(self) -> str:
         chance = "" if math.isnan(self.mce_p_value) else f" (p = {self.mce_p_value:.3g})"

@@ -78,6 +78,14 @@ class Audited:
     codes: npt.NDArray[np.uint8]
     sums: SegmentSums
 
+    def inside(self, segment: int) -> BoolArray:
+        """Which rows are in a segment, rows in order of score."""
+        combination = int(self.sums.combination[segment])
+        inside: BoolArray = np.ones(self.rows.n, dtype=bool)
+        for member, code in self.grid.parts_of(combination, int(self.sums.cell[segment])):
+            inside &= self.codes[member] == code
+        return inside
+
 
 def tell_stories(audited: Audited, is_significant: BoolArray, critical_evidence: float, n_threads: int = 1) -> Stories:
     """Tell the worst stories, set their segments right, and look for the next ones.
@@ -114,7 +122,7 @@ class _Teller:
     """Scores corrected for the stories told so far."""
 
     def __init__(self, audited: Audited, pool: IntArray, is_significant: BoolArray, n_threads: int) -> None:
-        self._rows, self._grid, self._codes = audited.rows, audited.grid, audited.codes
+        self._rows, self._grid, self._inside = audited.rows, audited.grid, audited.inside
         self._segments, self._pool = audited.sums, audited.sums.of(pool)
         self._strength, self._is_significant = audited.sums.evidence, is_significant
         self._cells, self._n_threads = audited.grid.cells(audited.rows, audited.codes), n_threads
@@ -228,14 +236,6 @@ class _Teller:
         first, last = np.searchsorted(self._segments.combination, (combination, combination + 1))
         place = first + int(np.searchsorted(self._segments.cell[first:last], cell))
         return int(place) if place < last and self._segments.cell[place] == cell else None
-
-    def _inside(self, segment: int) -> BoolArray:
-        """Which rows are in a segment."""
-        combination = int(self._segments.combination[segment])
-        inside: BoolArray = np.ones(self._rows.n, dtype=bool)
-        for member, code in self._grid.parts_of(combination, int(self._segments.cell[segment])):
-            inside &= self._codes[member] == code
-        return inside
 
     def _places(self, segment: int) -> IntArray:
         """The rows of a segment, in order of score."""

@@ -5,5 +5,6 @@ from trueup.calibrator._mcgrad import MCGrad
 from trueup.calibrator._summary import json_parameters as json_parameters
 from trueup.calibrator._summary import package_versions as package_versions
 from trueup.calibrator._summary import seeds_from as seeds_from
+from trueup.calibrator._trusted import TRUSTED_TYPES
 
-__all__ = ["MCGrad", "MulticalibratedClassifier"]
+__all__ = ["TRUSTED_TYPES", "MCGrad", "MulticalibratedClassifier"]

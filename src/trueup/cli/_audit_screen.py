@@ -35,6 +35,8 @@ def print_audit(request: AuditRequest, findings: Findings, seconds: float) -> No
         _print_notes(console, findings, request.discover)
     if request.output is not None:
         console.print(f"All segments are in {shown(request.output)}.", soft_wrap=True)
+    if request.html is not None:
+        console.print(f"The report is {shown(request.html)}.", soft_wrap=True)
 
 
 def _facts(findings: Findings, seconds: float) -> list[tuple[str, Any]]:

@@ -61,11 +61,15 @@ def assign_roles(
     categorical: Sequence[str],
     drop: Sequence[str],
     features_option: str = "--features",
+    others: Mapping[str, str | None] | None = None,
 ) -> Roles:
-    """Which column of a table is what; all that have no other role are features, unless some are named."""
+    """Which column of a table is what; all that have no other role are features, unless some are named.
+
+    `others` are more options that name a column, by their own names.
+    """
     columns: list[str] = table.column_names
     taken: dict[str, str] = {}
-    for option, name in (("--label", label), ("--score", score), ("--weight", weight)):
+    for option, name in {"--label": label, "--score": score, "--weight": weight, **(others or {})}.items():
         if name is None:
             continue
         check_column(name, columns, option, where)
@@ -82,7 +86,7 @@ def assign_roles(
     else:
         left_out = {*taken, *named_columns(drop, columns, "--drop", where), *_pandas_index(table)}
         chosen = tuple(name for name in columns if name not in left_out)
-    if not chosen and score is None:
+    if not chosen and score is None and not others:
         raise ParameterError(
             f"{where} has no columns left to be features, and there is no --score: nothing to learn from."
         )

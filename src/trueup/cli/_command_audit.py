@@ -9,7 +9,7 @@ import typer
 
 from trueup.cli._audit import AuditRequest, audit
 from trueup.cli._files import STANDARD_STREAM
-from trueup.cli._options import INPUT_FILES, AsJson, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_FILES, AsJson, Html, InputFormat, Jobs, Work, refuse_both
 
 __all__ = ["audit_command"]
 
@@ -109,6 +109,7 @@ def audit_command(
             rich_help_panel=_SHOW,
         ),
     ] = None,
+    html: Html = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")] = False,
     fail_above: Annotated[
@@ -161,6 +162,7 @@ def audit_command(
         max_values=max_values,
         top=top,
         output=output,
+        html=html,
         as_json=as_json,
         quiet=quiet,
         fail_above=fail_above,

@@ -6,7 +6,7 @@ import contextlib
 import enum
 from collections.abc import Iterator
 
-from trueup.errors import DataError, ModelFileError, ParameterError, TrueupError
+from trueup.errors import DataError, ExportError, ModelFileError, ParameterError, TrueupError
 
 __all__ = [
     "EXIT_CODE_MEANINGS",
@@ -37,8 +37,8 @@ EXIT_CODE_MEANINGS = {
     ExitCode.BUG: "an unexpected error: a bug in trueup",
     ExitCode.USAGE: "wrong usage",
     ExitCode.DATA: "the data can't be used, or a file can't be read or written",
-    ExitCode.MODEL: "the model file can't be used",
-    ExitCode.LIMIT: "the audit failed the limit that was asked for",
+    ExitCode.MODEL: "the model file can't be used, or can't be exported",
+    ExitCode.LIMIT: "a limit that was asked for is not met",
     ExitCode.STOPPED: "stopped by Ctrl-C",
 }
 
@@ -62,7 +62,7 @@ def after_writing() -> Iterator[None]:
 
 def exit_code_of(error: Exception) -> ExitCode:
     """The exit code for an error."""
-    if isinstance(error, ModelFileError):
+    if isinstance(error, (ModelFileError, ExportError)):
         return ExitCode.MODEL
     if isinstance(error, ParameterError):
         return ExitCode.USAGE

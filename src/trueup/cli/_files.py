@@ -25,6 +25,7 @@ __all__ = [
     "check_output",
     "format_of",
     "is_same_file",
+    "known_ending",
     "write_table",
 ]
 
@@ -55,12 +56,17 @@ def format_of(path: str, chosen: Format | None, option: str | None) -> Format:
         return chosen
     if path == STANDARD_STREAM:
         return Format.CSV
-    for ending, format_ in _ENDINGS.items():
-        if path.lower().endswith(ending):
-            return format_
+    ending = known_ending(path)
+    if ending:
+        return _ENDINGS[ending]
     known = ", ".join(_ENDINGS)
     advice = "Rename it." if option is None else f"Rename it, or name its format with {option}."
     raise FileError(f"{path!r} has none of the known endings ({known}). {advice}")
+
+
+def known_ending(path: str) -> str:
+    """The ending that says how a file is written; empty if it has none of those."""
+    return next((ending for ending in _ENDINGS if path.lower().endswith(ending)), "")
 
 
 @dataclass(frozen=True, eq=False)

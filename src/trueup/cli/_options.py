@@ -10,7 +10,7 @@ import typer
 from trueup.cli._errors import EXIT_CODE_MEANINGS
 from trueup.cli._files import Format
 
-__all__ = ["EXIT_CODES", "INPUT_FILES", "AsJson", "InputFormat", "Jobs", "Work", "refuse_both"]
+__all__ = ["EXIT_CODES", "INPUT_FILES", "AsJson", "Html", "InputFormat", "Jobs", "Work", "refuse_both"]
 
 # What a command returns: its work, which may return an exit code.
 Work: TypeAlias = Callable[[], int | None]
@@ -19,6 +19,10 @@ EXIT_CODES = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meani
 INPUT_FILES = ".parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."
 
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Html: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--html", help="Write a report here: one HTML page that opens in any browser.", metavar="FILE"),
+]
 Jobs: TypeAlias = Annotated[
     int | None,
     typer.Option("--jobs", help="Threads to use; by default all cores that the process may use."),

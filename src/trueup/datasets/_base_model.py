@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from trueup.datasets._columns import FloatArray, floats, holds_text
-from trueup.datasets._download import cache_folder
 from trueup.datasets._task import Task
-from trueup.model import atomic_path
+from trueup.model import atomic_path, cache_folder
 from trueup.table import arrow_to_numpy
 
 __all__ = ["base_matrix", "base_scores"]

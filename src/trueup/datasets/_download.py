@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trueup.errors import DataFileError
-from trueup.model import atomic_path
+from trueup.model import atomic_path, cache_folder
 
-__all__ = ["HASHES_FILE", "RemoteFile", "cache_folder", "fetch"]
+__all__ = ["HASHES_FILE", "RemoteFile", "fetch"]
 
 HASHES_FILE = "known-hashes.json"
 _ATTEMPTS = 3
@@ -38,18 +37,6 @@ class RemoteFile:
     name: str
     url: str
     sha256: str | None = None
-
-
-def cache_folder() -> Path:
-    """Where downloads and fitted base models are kept: `TRUEUP_CACHE`, or the user's cache."""
-    named = os.environ.get("TRUEUP_CACHE")
-    if named:
-        return Path(named).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "trueup"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "trueup"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trueup"
 
 
 def fetch(file: RemoteFile, folder: Path | None = None) -> Path:

@@ -6,11 +6,13 @@ from trueup.inference._bodies import average_bins, compile_body, group_features,
 from trueup.inference._calibrator import Calibrator
 from trueup.inference._load import load
 from trueup.inference._members import masks_of_model, members_matrix, packed_members
+from trueup.inference._observed import Observed, observe_rows, observe_table
 from trueup.inference._threads import thread_count
 
 __all__ = [
     "BaselineCalibrator",
     "Calibrator",
+    "Observed",
     "apply_round",
     "average_bins",
     "compile_body",
@@ -22,6 +24,8 @@ __all__ = [
     "masks_of_model",
     "members_matrix",
     "nearest_levels",
+    "observe_rows",
+    "observe_table",
     "packed_members",
     "probabilities",
     "score_logits",

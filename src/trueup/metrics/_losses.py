@@ -39,9 +39,14 @@ def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike |
     0.6931
     """
     rows = check_observations(y_true, y_prob, sample_weight)
-    clipped = np.clip(rows.scores, _EPSILON, 1 - _EPSILON)
+    clipped = clipped_scores(rows.scores)
     losses = -(rows.labels * np.log(clipped) + (1 - rows.labels) * np.log1p(-clipped))
     return _weighted_mean(losses, rows.weights)
+
+
+def clipped_scores(scores: FloatArray) -> FloatArray:
+    """Scores as the log loss takes them: none so close to 0 or 1 that being wrong costs infinitely much."""
+    return np.clip(scores, _EPSILON, 1 - _EPSILON)
 
 
 def brier_score(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:

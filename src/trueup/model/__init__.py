@@ -1,6 +1,7 @@
 """The narrow waist: what a fit gives and scoring needs, and the file that it is kept in."""
 
 from trueup.model._atomic import atomic_path
+from trueup.model._atomic_folder import atomic_folder, check_folder
 from trueup.model._baselines import (
     BaselineBody,
     BaselineModel,
@@ -10,6 +11,7 @@ from trueup.model._baselines import (
     ScoreMap,
     number_of_bins,
 )
+from trueup.model._cache import cache_folder
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._file import read_model, write_model
 from trueup.model._groups import Group, GroupCondition, IsBetween, IsMissing, IsOneOf
@@ -42,7 +44,10 @@ __all__ = [
     "TrainingSummary",
     "Trees",
     "ValueKind",
+    "atomic_folder",
     "atomic_path",
+    "cache_folder",
+    "check_folder",
     "decode_value",
     "encode_value",
     "number_of_bins",

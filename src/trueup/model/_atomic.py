@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["atomic_path"]
+__all__ = ["atomic_path", "sync_file", "sync_folder"]
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
                 os.chmod(temporary, mode)
             os.fsync(written.fileno())
         os.replace(temporary, target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -73,7 +73,13 @@ def _create(temporary: Path, target: Path, mode: int) -> None:
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Make what was written to a file durable."""
+    with open(path, "rb+") as written:
+        os.fsync(written.fileno())
+
+
+def sync_folder(folder: Path) -> None:
     """Make the rename itself durable, where folders can be opened."""
     try:
         handle = os.open(folder, os.O_RDONLY)

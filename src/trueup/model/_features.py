@@ -20,6 +20,9 @@ class ValueKind(enum.Enum):
     MIXED = "values of mixed or unusual types"
     EMPTY = "missing values only"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ValueKind, (self.value,)  # skops asks for this, pickle for Enum's own
+
 
 @dataclass(frozen=True)
 class Feature:

@@ -121,13 +121,23 @@ def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel | Baselin
     OSError
         If there is no such file, or it can't be opened.
     """
-    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for ever, and a device has no end
-        raise _unusable(path, "it is not a file.")
-    with open(path, "rb") as file:
+    _check_is_file(path, os.stat(path))
+    with open(path, "rb", opener=_open_at_once) as file:
+        _check_is_file(path, os.fstat(file.fileno()))  # it may have become another thing in between
         try:
             return _model_from(*_read_entries(file))
         except _STUMBLES as error:
             raise _unusable(path, _reason(error)) from error
+
+
+def _check_is_file(path: str | os.PathLike[str], status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):  # a pipe may have no writer, and a device has no end
+        raise _unusable(path, "it is not a file.")
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open without waiting for somebody at the other end, if it is a pipe after all."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _unusable(path: str | os.PathLike[str], reason: str) -> ModelFileError:
@@ -183,13 +193,15 @@ def _read_entries(file: BinaryIO) -> tuple[dict[str, Any], dict[str, bytes]]:
     try:
         with zipfile.ZipFile(file) as archive:
             parts = archive.infolist()
-            manifest = _read_manifest(archive, parts)
+            manifest, content = _read_manifest(archive, parts)
             _, names = _arrays_in(manifest)
             if sorted(part.filename for part in parts) != sorted([_MANIFEST, _CHECKSUMS, *names.values()]):
                 raise ValueError("its parts are not those of a model file.")
             if sum(part.file_size for part in parts) > size:
                 raise ValueError("its parts overlap or are cut off.")
-            entries = {part.filename: _read_part(archive, part) for part in parts}
+            # Once: of a file that is written while it is read, what was checked must be what is used.
+            others = [part for part in parts if part.filename != _MANIFEST]
+            entries = {_MANIFEST: content, **{part.filename: _read_part(archive, part) for part in others}}
     except (zipfile.BadZipFile, struct.error, EOFError, OSError) as error:
         raise ValueError("it is damaged or cut off. Copy or save the file again.") from error
     _check_size("its list of checksums", len(entries[_CHECKSUMS]), _MAX_LIST_BYTES)
@@ -218,19 +230,20 @@ def _check_end(file: BinaryIO, size: int) -> None:
         raise ValueError("its list of parts is not that of a model file.")
 
 
-def _read_manifest(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo]) -> dict[str, Any]:
-    """The manifest, read before all else: a newer format may have other parts than those that we know."""
+def _read_manifest(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo]) -> tuple[dict[str, Any], bytes]:
+    """The manifest and its text, read before all else: a newer format may have other parts than those that we know."""
     manifests = [part for part in parts if part.filename == _MANIFEST]
     if len(manifests) != 1:
         raise ValueError("its parts are not those of a model file.")
     _check_size("its manifest", manifests[0].file_size, MAX_MANIFEST_BYTES)
-    manifest = _read_json(_read_part(archive, manifests[0]))
+    content = _read_part(archive, manifests[0])
+    manifest = _read_json(content)
     number = manifest.get("format")
     if type(number) is not int or number < 1:
         raise ValueError("its manifest has no format number.")
     if number > FORMAT_2:
         raise ValueError(f"it is of format {number}, and {FORMAT_2} is the newest known here. Upgrade trueup.")
-    return manifest
+    return manifest, content
 
 
 def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:

@@ -17,11 +17,15 @@ from trueup.segments._groups import group_masks as group_masks
 from trueup.segments._groups import group_partitions as group_partitions
 from trueup.segments._measure import MIN_VARIANCE as MIN_VARIANCE
 from trueup.segments._measure import SegmentSums as SegmentSums
+from trueup.segments._measure import batches as batches
 from trueup.segments._measure import evidence as evidence
 from trueup.segments._measure import measure_segments as measure_segments
 from trueup.segments._measure import sum_again as sum_again
 from trueup.segments._null import NullMaxima as NullMaxima
+from trueup.segments._null import draw_labels as draw_labels
 from trueup.segments._null import draw_null as draw_null
+from trueup.segments._null import hash_of_parts as hash_of_parts
+from trueup.segments._null import search_draws as search_draws
 from trueup.segments._null import step_down as step_down
 from trueup.segments._parse import parse_segment
 from trueup.segments._partitions import Partition as Partition

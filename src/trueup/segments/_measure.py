@@ -62,6 +62,11 @@ class SegmentSums:
         return SegmentSums(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
 
     @property
+    def null_variance(self) -> FloatArray:
+        """The variance that labels drawn from the scores have: that of the final sum."""
+        return self.variance
+
+    @property
     def sigmas(self) -> FloatArray:
         """The range in standard deviations: ``ecce_sigma`` of each segment."""
         return self.range / np.sqrt(self.variance)

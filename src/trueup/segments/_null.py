@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,18 @@ import numpy.typing as npt
 from trueup import _native
 from trueup.segments._grid import SegmentGrid
 from trueup.segments._measure import Advance, SegmentSums, batches
+from trueup.segments._partitions import Partition
 from trueup.segments._rows import ScoredRows
 
-__all__ = ["NullMaxima", "draw_null", "step_down"]
+__all__ = [
+    "NullMaxima",
+    "SearchedSegments",
+    "draw_labels",
+    "draw_null",
+    "hash_of_parts",
+    "search_draws",
+    "step_down",
+]
 
 # Step-down matters where p-values are small; further down the list, the maximum over the rest of it is close enough.
 STEPS = 1_000
@@ -23,6 +33,31 @@ _HASH_FACTOR = 0x9E3779B97F4A7C15  # odd, with bits all over
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 SingleArray: TypeAlias = npt.NDArray[np.float32]
+BitArray: TypeAlias = npt.NDArray[np.uint8]
+
+
+class SearchedSegments(Protocol):
+    """What a search compares: segments in the order of the grid, with the evidence that the data give."""
+
+    @property
+    def combination(self) -> npt.NDArray[np.int32]:
+        """The combination that each segment is of."""
+
+    @property
+    def cell(self) -> npt.NDArray[np.int32]:
+        """Its cell of it."""
+
+    @property
+    def null_variance(self) -> FloatArray:
+        """The variance of its sum in the draws."""
+
+    @property
+    def unit(self) -> FloatArray:
+        """The typical step of a row."""
+
+    @property
+    def evidence(self) -> FloatArray:
+        """What the data show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,21 +117,53 @@ def draw_null(
 ) -> NullMaxima:
     """Draw labels from the scores and search all segments again, `n_draws` times."""
     rng = np.random.default_rng(random_state)
-    order = np.argsort(-segments.evidence, kind="stable")
-    leading = order[:STEPS]
-    slot = np.full(len(segments), -1, dtype=np.int32)
-    slot[leading] = np.arange(len(leading), dtype=np.int32)
-    bounds = np.searchsorted(segments.combination, np.arange(grid.n_combinations + 1)).astype(np.int64)
     weights = 1.0 if rows.weights is None else rows.weights
     if_zero, if_one = ((weights * (label - rows.scores)).astype(np.float32) for label in (0, 1))
-    blocks: list[tuple[SingleArray, SingleArray, SingleArray]] = []
     places = _places_in_ties(rows, grid)
-    for _ in range(0, n_draws, _native.DRAW_LANES):
+
+    def draw() -> BitArray:
+        """Labels, a bit a draw for each row."""
         draws = np.empty(rows.n, dtype=np.uint8)
-        draws[places] = _draw_labels(rows.scores, rng)
+        draws[places] = draw_labels(rows.scores, rng)
+        return draws
+
+    return search_draws(
+        grid,
+        cells,
+        segments,
+        draw,
+        (if_zero, if_one),
+        n_draws=n_draws,
+        n_threads=n_threads,
+        advance=advance,
+    )
+
+
+def search_draws(
+    grid: SegmentGrid,
+    cells: _native.Cells,
+    segments: SearchedSegments,
+    draw: Callable[[], BitArray],
+    steps: tuple[SingleArray, SingleArray],
+    *,
+    n_draws: int,
+    n_threads: int,
+    advance: Advance = lambda combinations: None,
+) -> NullMaxima:
+    """Search all segments on drawn bits, `n_draws` times.
+
+    `draw` gives a byte a row, a bit a draw, and `steps` what a row adds to its segments' sums if its bit is 0, or 1.
+    """
+    leading = np.argsort(-segments.evidence, kind="stable")[:STEPS]
+    slot = np.full(len(segments.cell), -1, dtype=np.int32)
+    slot[leading] = np.arange(len(leading), dtype=np.int32)
+    bounds = np.searchsorted(segments.combination, np.arange(grid.n_combinations + 1)).astype(np.int64)
+    blocks: list[tuple[SingleArray, SingleArray, SingleArray]] = []
+    for _ in range(0, n_draws, _native.DRAW_LANES):
+        draws = draw()
         sigmas, rest = np.zeros((2, _native.DRAW_LANES), dtype=np.float32)
         led = np.zeros((len(leading), _native.DRAW_LANES), dtype=np.float32)
-        for first, last in batches(rows.n, grid.n_combinations):
+        for first, last in batches(len(draws), grid.n_combinations):
             begin, end = int(bounds[first]), int(bounds[last])
             offsets, members = grid.combinations_of(first, last)
             some_sigmas, some_rest, some_led = cells.drawn(
@@ -104,13 +171,13 @@ def draw_null(
                 members=members,
                 chosen_offsets=bounds[first : last + 1] - begin,
                 cell=segments.cell[begin:end],
-                variance=segments.variance[begin:end],
+                variance=segments.null_variance[begin:end],
                 unit=segments.unit[begin:end],
                 slot=slot[begin:end],
                 n_slots=len(leading),
                 draws=draws,
-                residual_if_zero=if_zero,
-                residual_if_one=if_one,
+                residual_if_zero=steps[0],
+                residual_if_one=steps[1],
                 n_threads=n_threads,
             )
             np.maximum(sigmas, some_sigmas, out=sigmas)
@@ -154,15 +221,21 @@ def _places_in_ties(rows: ScoredRows, grid: SegmentGrid) -> npt.NDArray[np.int64
     """Which row takes which draw: among equal scores by weight and parts, for these don't depend on the row order."""
     if rows.n == 0 or rows.score_ids[-1] == rows.n - 1:
         return slice(None)
-    parts = np.zeros(rows.n, dtype=np.uint64)
-    for partition in grid.partitions:
-        parts = parts * np.uint64(_HASH_FACTOR) + partition.codes
+    parts = hash_of_parts(grid.partitions, rows.n)
     weights = np.ones(rows.n) if rows.weights is None else rows.weights
     return np.lexsort((parts[rows.order], weights, rows.score_ids))
 
 
-def _draw_labels(scores: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
-    """A bit a draw for each row."""
+def hash_of_parts(partitions: Sequence[Partition], n_rows: int) -> npt.NDArray[np.uint64]:
+    """A number a row that tells apart, all but surely, rows that are in different parts."""
+    parts = np.zeros(n_rows, dtype=np.uint64)
+    for partition in partitions:
+        parts = parts * np.uint64(_HASH_FACTOR) + partition.codes
+    return parts
+
+
+def draw_labels(scores: FloatArray, rng: np.random.Generator) -> BitArray:
+    """Labels drawn from scores: a bit a draw for each row."""
     draws = np.zeros(len(scores), dtype=np.uint8)
     for lane in range(_native.DRAW_LANES):
         draws |= (rng.random(len(scores)) < scores).astype(np.uint8) << np.uint8(lane)

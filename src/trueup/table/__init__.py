@@ -4,8 +4,9 @@ from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy
 from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
 from trueup.table._masks import read_mask, read_mask_table
+from trueup.table._part import part_of, to_arrow
 from trueup.table._table import CalibrationTable, listed, read_table
-from trueup.table._vectors import Labels, read_labels, read_scores, read_weights
+from trueup.table._vectors import Labels, read_clusters, read_labels, read_scores, read_weights
 
 __all__ = [
     "EXACT_IN_FLOATS",
@@ -17,11 +18,14 @@ __all__ = [
     "kind_of",
     "library_of",
     "listed",
+    "part_of",
     "plain",
+    "read_clusters",
     "read_labels",
     "read_mask",
     "read_mask_table",
     "read_scores",
     "read_table",
     "read_weights",
+    "to_arrow",
 ]

@@ -37,7 +37,7 @@ def column_from_any(name: str, values: Any) -> Column:
     if isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
         return _from_objects(name, object_array(values))
     if type(values).__module__.startswith("pyarrow") and hasattr(values, "null_count"):
-        return _from_arrow(name, values)
+        return _from_any_arrow(name, values)
     import narwhals.stable.v2 as nw
 
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -48,6 +48,17 @@ def column_from_any(name: str, values: Any) -> Column:
     if hasattr(values, "__array__"):
         return column_from_numpy(name, np.asarray(values))
     raise TableError(f"Column {name!r} is a {type(values).__name__}; pass an array, a list or a Series.")
+
+
+def _from_any_arrow(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
+    """A column from an Arrow array, or a `ColumnError` with what Arrow says of it."""
+    import pyarrow as pa
+
+    try:
+        return _from_arrow(name, array)
+    except pa.ArrowException as error:  # such as decimals that no float can hold, or a zone that there is not
+        reason = str(error).partition("\n")[0][:200]
+        raise ColumnError(f"Column {name!r} of Arrow type {array.type} can't be read: {reason}.") from error
 
 
 def column_from_numpy(name: str, values: npt.NDArray[Any]) -> Column:
@@ -142,17 +153,29 @@ def _from_dictionary(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
     import pyarrow as pa
 
     if isinstance(array, pa.ChunkedArray):
-        whole = array.unify_dictionaries().combine_chunks()
-        if isinstance(whole, pa.ChunkedArray):  # older versions of Arrow
-            if whole.num_chunks == 0:
-                return _from_arrow(name, pa.chunked_array([], array.type.value_type))
-            whole = whole.chunk(0)
-        array = whole
-    categories = _from_arrow(name, array.dictionary)
-    codes = arrow_to_numpy(array.indices)
-    if array.indices.null_count:
-        codes = np.where(np.isnan(codes), -1, codes)
-    return Column(name, categories.kind, categories.values, codes.astype(np.int64))
+        if array.num_chunks == 0:
+            return _from_arrow(name, pa.chunked_array([], array.type.value_type))
+        try:
+            whole = array.unify_dictionaries().combine_chunks()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a dictionary that holds a null, or nothing else
+            return _from_dictionaries(name, array.chunks)
+        array = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole  # older versions of Arrow
+    return _from_dictionaries(name, [array])
+
+
+def _from_dictionaries(name: str, chunks: list[pa.DictionaryArray]) -> Column:
+    """From chunks, each with its dictionary, which are set one after the other: a value may stand there twice."""
+    import pyarrow as pa
+
+    categories = _from_arrow(name, pa.concat_arrays([chunk.dictionary for chunk in chunks]))
+    codes, n_before = [], 0
+    for chunk in chunks:
+        own = arrow_to_numpy(chunk.indices)
+        if chunk.indices.null_count:
+            own = np.where(np.isnan(own), -1 - n_before, own)
+        codes.append(own.astype(np.int64) + n_before)
+        n_before += len(chunk.dictionary)
+    return Column(name, categories.kind, categories.values, np.concatenate(codes))
 
 
 def _from_objects(name: str, values: npt.NDArray[np.object_]) -> Column:

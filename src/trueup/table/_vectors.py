@@ -13,7 +13,7 @@ from trueup.model import OpaqueValue, ValueKind
 from trueup.table._columns import Column
 from trueup.table._readers import column_from_any
 
-__all__ = ["Labels", "read_labels", "read_scores", "read_weights"]
+__all__ = ["Labels", "read_clusters", "read_labels", "read_scores", "read_weights"]
 
 # LightGBM keeps weights and gains, which grow with the square of a sum of weights, as 32-bit floats.
 MAX_WEIGHT = 1e15
@@ -41,7 +41,12 @@ class Labels:
 
 
 def read_scores(
-    scores: Any, n_rows: int, *, name: str = "scores", missing_allowed: bool = False
+    scores: Any,
+    n_rows: int,
+    *,
+    name: str = "scores",
+    missing_allowed: bool = False,
+    outside_allowed: bool = False,
 ) -> npt.NDArray[np.float64]:
     """The base model's probabilities of the positive class.
 
@@ -55,11 +60,13 @@ def read_scores(
         What the messages call them.
     missing_allowed : bool
         Whether a missing score is NaN or an error.
+    outside_allowed : bool
+        Whether a score outside [0, 1] is given back as it is or an error.
 
     Returns
     -------
     float64 array
-        The scores, between 0 and 1, contiguous.
+        The scores, contiguous.
     """
     column = _column(_positive_class(scores, name), name, ScoreError)
     if column.kind not in (ValueKind.NUMBER, ValueKind.EMPTY):
@@ -71,7 +78,7 @@ def read_scores(
         what = f"{_count(missing)} scores are missing ({_first(missing, values)})"
         raise ScoreError(f"{name}: {what}. Drop those rows or fill them.")
     outside = (values < 0) | (values > 1)
-    if outside.any():
+    if outside.any() and not outside_allowed:
         raise ScoreError(
             f"{name}: {_count(outside)} scores are outside [0, 1] ({_first(outside, values)}). Pass "
             "probabilities; logits become probabilities by 1 / (1 + exp(-logit))."
@@ -108,6 +115,29 @@ def read_weights(weights: Any, n_rows: int, *, zeros_allowed: bool = False) -> n
         what = f"all {n_rows:,} weights are below {MIN_LARGEST_WEIGHT:g}"
         raise WeightError(f"{name}: {what}. Divide all weights by their mean.")
     return values
+
+
+def read_clusters(clusters: Any, n_rows: int) -> npt.NDArray[np.int64] | None:
+    """Which cluster each row is in, as numbers in the order of the clusters' own values; None for none."""
+    if clusters is None:
+        return None
+    name = "cluster"
+    column = _column(clusters, name, DataError)
+    _check_length(len(column), n_rows, name, DataError)
+    if column.codes is None and isinstance(column.values, np.ndarray) and column.values.dtype.kind in "iufM":
+        values = column.values
+        missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+    else:
+        objects = column.objects()
+        missing = np.fromiter((value is None for value in objects), bool, len(objects))
+        # By their words: values of several types have no order of their own.
+        values = np.array([f"{type(value).__name__} {value}" for value in objects], dtype=object)
+    if missing.any():
+        raise DataError(
+            f"{name}: {_count(missing)} rows have no cluster ({_first(missing, values)}). Give each of them one of "
+            "its own, or drop them."
+        )
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def read_labels(y: Any, n_rows: int, *, like: Labels | None = None) -> Labels:

@@ -1,0 +1,83 @@
+// The Python face of drawing rows again.
+#include "arrays.hpp"
+#include "resampling.hpp"
+
+namespace trueup {
+
+using namespace nb::literals;
+
+namespace {
+
+void require_below(const Vector<std::int32_t>& values, std::size_t bound, const char* what) {
+    for (std::size_t i = 0; i < values.shape(0); ++i)
+        require(values.data()[i] >= 0 && static_cast<std::size_t>(values.data()[i]) < bound, what);
+}
+
+}  // namespace
+
+void bind_resampling(nb::module_& m) {
+    m.def(
+        "draw_clusters",
+        [](std::uint64_t seed, std::uint64_t replicate, std::size_t n_clusters) {
+            require(n_clusters <= 0x7FFFFFFF, "too many clusters");
+            std::vector<std::uint16_t> counts(n_clusters);
+            draw_clusters(seed, replicate, counts.data(), n_clusters);
+            return own(std::move(counts));
+        },
+        "seed"_a, "replicate"_a, "n_clusters"_a);
+    m.def(
+        "resample",
+        [](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> positive, Vector<double> residual,
+           Vector<std::uint8_t> ends, Vector<std::uint8_t> bin, Vector<double> cluster_weight, std::uint64_t seed,
+           std::uint64_t first, std::uint64_t last, int n_threads) {
+            const std::size_t n = cluster.shape(0), n_clusters = cluster_weight.shape(0);
+            require(weight.shape(0) == n && positive.shape(0) == n && residual.shape(0) == n && ends.shape(0) == n &&
+                        bin.shape(0) == n,
+                    "the arrays of rows differ in length");
+            require(n >= 1 && n_clusters <= 0x7FFFFFFF && first <= last && last - first <= 1000000,
+                    "nothing, or too much, to draw from");
+            require_below(cluster, n_clusters, "no such cluster");
+            const RankedRows rows{
+                cluster.data(),        weight.data(), positive.data(), residual.data(), ends.data(), bin.data(), n,
+                cluster_weight.data(), n_clusters};
+            std::vector<double> found;
+            {
+                nb::gil_scoped_release released;
+                found = resample(rows, seed, first, last, n_threads);
+            }
+            return own(std::move(found), kResampled);
+        },
+        nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(), "positive"_a.noconvert(),
+        "residual"_a.noconvert(), "ends"_a.noconvert(), "bin"_a.noconvert(), "cluster_weight"_a.noconvert(), "seed"_a,
+        "first"_a, "last"_a, "n_threads"_a = 1);
+    m.def(
+        "resample_segments",
+        [](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> residual, std::size_t n_clusters,
+           Vector<std::int64_t> offsets, Vector<std::int32_t> places, Vector<std::uint8_t> ends, Vector<double> sigma,
+           std::uint64_t seed, std::uint64_t first, std::uint64_t last, int n_threads) {
+            const std::size_t n = cluster.shape(0), n_segments = sigma.shape(0);
+            require(weight.shape(0) == n && residual.shape(0) == n, "the arrays of rows differ in length");
+            require(n_clusters <= 0x7FFFFFFF && first <= last && last - first <= 1000000, "too much to draw from");
+            require_below(cluster, n_clusters, "no such cluster");
+            require(ends.shape(0) == places.shape(0) && offsets.shape(0) == n_segments + 1 && offsets.data()[0] == 0 &&
+                        offsets.data()[n_segments] == static_cast<std::int64_t>(places.shape(0)),
+                    "the segments' arrays don't fit together");
+            for (std::size_t s = 0; s < n_segments; ++s)
+                require(offsets.data()[s] <= offsets.data()[s + 1], "a segment ends before it begins");
+            require_below(places, n, "no such row");
+            const SegmentedRows rows{cluster.data(), weight.data(),  residual.data(), n,
+                                     n_clusters,     offsets.data(), places.data(),   ends.data(),
+                                     sigma.data(),   n_segments};
+            std::vector<double> found;
+            {
+                nb::gil_scoped_release released;
+                found = resample_segments(rows, seed, first, last, n_threads);
+            }
+            return own(std::move(found));
+        },
+        nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(), "residual"_a.noconvert(), "n_clusters"_a,
+        "offsets"_a.noconvert(), "places"_a.noconvert(), "ends"_a.noconvert(), "sigma"_a.noconvert(), "seed"_a,
+        "first"_a, "last"_a, "n_threads"_a = 1);
+}
+
+}  // namespace trueup

@@ -1,0 +1,136 @@
+#include "resampling.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "parallel.hpp"
+
+namespace trueup {
+
+namespace {
+
+// SplitMix64: a counter, mixed.
+struct Random {
+    std::uint64_t state;
+
+    std::uint64_t operator()() {
+        std::uint64_t z = (state += 0x9E3779B97F4A7C15u);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        return z ^ (z >> 31);
+    }
+};
+
+// What has been walked over so far.
+struct Walk {
+    double positive = 0.0, negative = 0.0;              // weight of all rows
+    double score_positive = 0.0, score_negative = 0.0;  // of the rows of the current score
+    double pairs = 0.0;                                 // weight of pairs in the right order
+    double precision = 0.0;                             // sum of positives times precision
+    double sum = 0.0;                                   // of residuals
+    double highest = 0.0, lowest = 0.0;                 // that it was at the end of a score
+};
+
+// All rows of one score have been seen: they come into the ranking at once.
+inline void end_score(Walk& walk) {
+    walk.pairs += walk.score_negative * (walk.positive + 0.5 * walk.score_positive);
+    walk.positive += walk.score_positive;
+    walk.negative += walk.score_negative;
+    if (walk.score_positive > 0.0)
+        walk.precision += walk.score_positive * walk.positive / (walk.positive + walk.negative);
+    walk.score_positive = walk.score_negative = 0.0;
+    walk.highest = std::max(walk.highest, walk.sum);
+    walk.lowest = std::min(walk.lowest, walk.sum);
+}
+
+void one_replicate(const RankedRows& rows, const std::uint16_t* counts, double* out) {
+    double total = 0.0;
+    for (std::size_t c = 0; c < rows.n_clusters; ++c) total += counts[c] * rows.cluster_weight[c];
+    Walk walk;
+    double bins[kMaxBins] = {};
+    for (std::size_t i = 0; i < rows.n; ++i) {
+        const double count = counts[rows.cluster[i]];
+        const double positive = count * rows.positive[i], residual = count * rows.residual[i];
+        walk.score_positive += positive;
+        walk.score_negative += count * rows.weight[i] - positive;
+        walk.sum += residual;
+        bins[rows.bin[i]] += residual;
+        if (rows.ends[i]) end_score(walk);
+    }
+    double in_bins = 0.0;
+    for (const double bin : bins) in_bins += std::abs(bin);
+    out[0] = walk.pairs / (walk.positive * walk.negative);  // NaN if a class was not drawn
+    out[1] = walk.precision / walk.positive;
+    out[2] = (walk.highest - walk.lowest) / total;
+    out[3] = in_bins / total;
+}
+
+// A row as often as it was drawn.
+struct Drawn {
+    double weight, residual;
+};
+
+double largest_error(const SegmentedRows& rows, const std::vector<Drawn>& drawn) {
+    double largest = 0.0;
+    for (std::size_t s = 0; s < rows.n_segments; ++s) {
+        double weight = 0.0, sum = 0.0, highest = 0.0, lowest = 0.0;
+        for (std::int64_t at = rows.offsets[s]; at < rows.offsets[s + 1]; ++at) {
+            const Drawn& row = drawn[static_cast<std::size_t>(rows.places[at])];
+            weight += row.weight;
+            sum += row.residual;
+            if (rows.ends[at]) {
+                highest = std::max(highest, sum);
+                lowest = std::min(lowest, sum);
+            }
+        }
+        if (weight > 0.0) largest = std::max(largest, (highest - lowest) / (weight * rows.sigma[s]));
+    }
+    return largest;
+}
+
+}  // namespace
+
+void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_clusters) {
+    std::fill(counts, counts + n_clusters, std::uint16_t{0});
+    Random random{Random{seed}() ^ Random{~replicate}()};
+    for (std::size_t i = 0; i < n_clusters; i += 2) {
+        const std::uint64_t bits = random();
+        // The upper half of a product of 32 bits with n: the chances differ by less than n / 2^32.
+        ++counts[(bits >> 32) * n_clusters >> 32];
+        if (i + 1 < n_clusters) ++counts[(bits & 0xFFFFFFFFu) * n_clusters >> 32];
+    }
+}
+
+std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                             int n_threads) {
+    const std::size_t n = static_cast<std::size_t>(last - first);
+    std::vector<double> found(n * kResampled);
+    for_each_block(n, n_threads, [&] {
+        return [&, counts = std::vector<std::uint16_t>(rows.n_clusters)](std::size_t block) mutable {
+            draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
+            one_replicate(rows, counts.data(), found.data() + block * kResampled);
+        };
+    });
+    return found;
+}
+
+std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                      std::uint64_t last, int n_threads) {
+    const std::size_t n = static_cast<std::size_t>(last - first);
+    std::vector<double> found(n);
+    for_each_block(n, n_threads, [&] {
+        return [&, counts = std::vector<std::uint16_t>(rows.n_clusters),
+                drawn = std::vector<Drawn>(rows.n)](std::size_t block) mutable {
+            draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
+            // Clusters are scattered: each row's is looked up once, not once a segment.
+            for (std::size_t i = 0; i < rows.n; ++i) {
+                const double count = counts[static_cast<std::size_t>(rows.cluster[i])];
+                drawn[i] = {count * rows.weight[i], count * rows.residual[i]};
+            }
+            found[block] = largest_error(rows, drawn);
+        };
+    });
+    return found;
+}
+
+}  // namespace trueup

@@ -1,0 +1,53 @@
+// A model's ranking and calibration on rows drawn again: whole clusters, with replacement, as a bootstrap draws them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace trueup {
+
+// What a replicate gives: AUROC, average precision, ECCE and ECE.
+constexpr std::size_t kResampled = 4;
+constexpr std::size_t kMaxBins = 256;
+
+// Rows in order of score, the highest first.
+struct RankedRows {
+    const std::int32_t* cluster;  // that the row is in
+    const double* weight;         // of the row
+    const double* positive;       // weight times label
+    const double* residual;       // weight times (label minus score)
+    const std::uint8_t* ends;     // whether the next row has another score
+    const std::uint8_t* bin;      // of the score, of the ECE
+    std::size_t n;
+    const double* cluster_weight;  // the weight of all rows of a cluster
+    std::size_t n_clusters;
+};
+
+// Rows in order of score, and segments of them.
+struct SegmentedRows {
+    const std::int32_t* cluster;  // that the row is in
+    const double* weight;         // of the row
+    const double* residual;       // weight times (label minus score)
+    std::size_t n;
+    std::size_t n_clusters;
+    const std::int64_t* offsets;  // segment s has the rows places[offsets[s]] to places[offsets[s + 1] - 1]
+    const std::int32_t* places;   // of rows, ascending within a segment
+    const std::uint8_t* ends;     // for each place, whether the segment's next row has another score
+    const double* sigma;          // what each segment's ECCE is measured in
+    std::size_t n_segments;
+};
+
+// How often each cluster is drawn in a replicate: as many draws as there are clusters.
+void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_clusters);
+
+// Replicates `first` to `last` - 1, kResampled values each. A replicate depends on its number and the
+// seed alone, so that two models see the same draws, and so does any number of threads.
+std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                             int n_threads);
+
+// The largest ECCE of any of the segments, in its sigmas, in replicates `first` to `last` - 1: of the same draws.
+std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                      std::uint64_t last, int n_threads);
+
+}  // namespace trueup

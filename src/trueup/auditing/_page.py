@@ -1,0 +1,284 @@
+"""An audit's page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.auditing._listing import Listing
+from trueup.auditing._words import detectable_in_words, in_plural
+from trueup.report import (
+    MOST_CURVES,
+    MOST_SEGMENTS,
+    Choice,
+    Column,
+    Estimate,
+    Fact,
+    Form,
+    Headline,
+    Number,
+    Numbers,
+    Option,
+    Page,
+    Segments,
+    Series,
+    Story,
+    in_form,
+    made_with,
+    percent_digits,
+    series_of,
+)
+
+if TYPE_CHECKING:
+    from trueup.auditing._result import AuditResult
+
+__all__ = ["audit_page", "segments_before_and_after"]
+
+_MOST_TOLD = 5
+_ROWS_AT_ONCE = 100_000  # of which the stories are told in a moment, so that a notebook may wait for them
+
+DIRECTIONS = {
+    "over-estimates": Option("too high", "up"),
+    "under-estimates": Option("too low", "down"),
+    "both": Option("both ways", "both"),
+}
+
+
+def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = True) -> Page:
+    """What an audit's page says; in brief, it has no curves, and the first segments only if they are at hand."""
+    tells_stories = in_full or result._listing.has_told_stories or result.n <= _ROWS_AT_ONCE
+    has_segments = result.n_segments > 1 and tells_stories
+    listed = MOST_SEGMENTS if in_full else _MOST_TOLD
+    return Page(
+        title=title,
+        headline=_headline(result, tells_stories),
+        facts=_facts(result),
+        numbers=_numbers(result),
+        overall=(_all_rows(result._listing),) if in_full and result.n_segments else (),
+        segments=(_segments(result, listed, MOST_CURVES if in_full else 0),) if has_segments else (),
+        made=made_with(),
+    )
+
+
+def _headline(result: AuditResult, tells_stories: bool) -> Headline:
+    promised, happened = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
+    overall = f"All rows together, the scores promise {promised}, and {happened} happened."
+    if result.n_segments == 0:
+        return Headline("Nothing could be tested", "unsure", f"There are too few rows, or scores of 0 and 1. {overall}")
+    n = result.n_significant
+    if not n:
+        found = detectable_in_words(result)
+        seen = f" {found[0].upper()}{found[1:]} would most likely have been found." if found else ""
+        searched = in_plural(result.n_segments, "segment", "segments")
+        sentence = f"None of {searched} is wrong by more than noise explains.{seen}"
+        return Headline("No error beyond noise", "good", f"{sentence} {overall}")
+    if result.n_segments == 1:
+        return Headline("Wrong overall", "bad", f"{overall} That is more than noise explains.")
+    are = "segment is" if n == 1 else "segments are"
+    stories = f", which comes down to {_stories_in_words(result)}" if tells_stories else ""
+    sentence = f"{n:,} of {result.n_segments:,} {are} off by more than noise explains{stories}."
+    return Headline(f"Wrong in {in_plural(n, 'segment', 'segments')}", "bad", f"{sentence} {overall}")
+
+
+def _stories_in_words(result: AuditResult) -> str:
+    least = "at least " if result.n_significant > result.n_stories + result.n_repeating else ""
+    return f"{least}{in_plural(result.n_stories, 'story', 'different stories')}"
+
+
+def _facts(result: AuditResult) -> tuple[Fact, ...]:
+    left_out = f"{result.n_left_out:,} more had too little variance" if result.n_left_out else ""
+    draws = f"{result.null_samples:,} times" if result.null_samples else "not compared with noise"
+    facts = [
+        Fact("Rows", f"{result.n:,}"),
+        Fact("Promised", in_form(result.mean_score, Form.PERCENT), "mean score"),
+        Fact("Observed", in_form(result.prevalence, Form.PERCENT), f"share of {result.classes[1]!s}"),
+        Fact("Segments tested", f"{result.n_segments:,}", left_out),
+        Fact("Search repeated on noise", draws, f"level {100 * result.level:g} %"),
+    ]
+    return tuple(facts)
+
+
+def _numbers(result: AuditResult) -> Numbers:
+    least = 1 / (result.null_samples + 1) if result.null_samples else 0.0
+    would = detectable_in_words(result)
+    rows = [
+        Number(
+            "ECCE",
+            "How wrong the scores are, all rows together. Noise alone gives 1 to 2.5 σ.",
+            (Estimate(result.ecce_sigma),),
+            Form.SIGMAS,
+            p_value=result.p_value,
+        ),
+        Number(
+            "ECCE, of all rows",
+            "The same as a share: so much more or less happened than was promised, over some range of scores.",
+            (Estimate(result.ecce),),
+            Form.PERCENT,
+        ),
+        Number(
+            "MCE",
+            "How wrong the worst segment is. Its p counts in that all segments were searched.",
+            (Estimate(result.mce),),
+            Form.SIGMAS,
+            p_value=result.mce_p_value,
+            least=least,
+        ),
+        Number(
+            "Would have been found",
+            f"The smallest error that this audit finds in {100 * result.power:g} % of cases, as a share of all rows"
+            f"{f': {would}' if would else ''}.",
+            (Estimate(result.minimum_detectable),),
+            Form.PERCENT,
+        ),
+    ]
+    return Numbers(("Value",), tuple(row for row in rows if math.isfinite(row.values[0].value)))
+
+
+def _segments(result: AuditResult, n_listed: int, n_curves: int) -> Segments:
+    """The segments as a table of the page, with curves of those that are worth a click."""
+    listing = result._listing
+    columns = listing.columns(n_listed)
+    order = listing.order[:n_listed]
+    return Segments(
+        title="Where the scores are wrong" if result.significant else "The segments, the most suspicious first",
+        reads="Promised is what the scores say, observed is what happened. Open a segment to see its curves. "
+        "p counts in that all segments were searched; * marks what is more than noise.",
+        words=tuple(columns["segment"]),
+        columns=_columns(columns, result),
+        choice=_directions(columns["direction"]),
+        significant=columns["significant"],
+        repeats=_repeats(listing, order.tolist()),
+        stories=_stories(columns),
+        curves={
+            place: (_series("scores", listing, listing.audited.inside(int(order[place]))),)
+            for place in _worth_a_click(listing, order, n_curves)
+        },
+        n_all=len(listing.sums),
+    )
+
+
+def segments_before_and_after(
+    before: AuditResult, after: AuditResult, *, names: tuple[str, str] = ("before", "after")
+) -> Segments:
+    """Where scores were wrong, and what became of that: two audits of the same rows and segments as one table."""
+    table = _segments(before, MOST_SEGMENTS, 0)
+    listing, later = before._listing, after._listing
+    order = listing.order[:MOST_SEGMENTS]
+    places = _same_segments(listing, later, order)
+    known = places >= 0
+    sums = later.sums.of(places[known])
+    score, sigmas = np.full(len(order), np.nan), np.full(len(order), np.nan)
+    score[known], sigmas[known] = sums.score / sums.weight, sums.sigmas
+    columns = {column.title: column for column in table.columns}
+    promised, error = columns["Promised"], columns["ECCE"]
+    return replace(
+        table,
+        title=f"Where the scores were wrong, {names[0]} and {names[1]}",
+        reads=f"The segments as they stood {names[0]}, and what became of them. Open one to see both curves. p and * "
+        f"are those of {names[0]}; an ECCE of 1 to 2.5 σ is what noise gives.",
+        columns=(
+            columns["Rows"],
+            replace(promised, title=f"Promised, {names[0]}"),
+            replace(promised, title=f"Promised, {names[1]}", values=score),
+            columns["Observed"],
+            replace(error, title=f"ECCE, {names[0]}"),
+            replace(error, title=f"ECCE, {names[1]}", values=sigmas),
+            columns["p"],
+        ),
+        curves={
+            place: (
+                _series(names[0], listing, listing.audited.inside(int(order[place]))),
+                _series(names[1], later, later.audited.inside(int(places[place]))),
+            )
+            for place in _worth_a_click(listing, order, MOST_CURVES)
+            if known[place]
+        },
+    )
+
+
+def _same_segments(listing: Listing, later: Listing, order: Any) -> npt.NDArray[np.int64]:
+    """Where the segments of one audit are among the sums of another; -1 if they were not tested there."""
+    found = {
+        key: i for i, key in enumerate(zip(later.sums.combination.tolist(), later.sums.cell.tolist(), strict=True))
+    }
+    sums = listing.sums.of(order)
+    keys = zip(sums.combination.tolist(), sums.cell.tolist(), strict=True)
+    return np.array([found.get(key, -1) for key in keys], dtype=np.int64)
+
+
+def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]:
+    digits = percent_digits(result.prevalence)
+    least = 1 / (result.null_samples + 1) if result.null_samples else 0.0
+    return (
+        Column("Rows", columns["rows"], Form.COUNT),
+        Column("Share", columns["share"], Form.PERCENT, is_extra=True, reads="of all rows, by weight"),
+        Column("Promised", columns["mean_score"], Form.PERCENT, digits=digits, reads="the mean score"),
+        Column(
+            "Observed",
+            columns["observed_rate"],
+            Form.PERCENT,
+            low=columns["observed_low"],
+            high=columns["observed_high"],
+            digits=digits,
+            reads="how often it happened, with a 95 % interval",
+        ),
+        Column("ECCE", columns["ecce_sigma"], Form.SIGMAS, reads="how wrong, in units of noise"),
+        Column("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
+    )
+
+
+def _directions(directions: list[str]) -> Choice:
+    """Which way the scores are wrong, as readers filter by it."""
+    names = list(DIRECTIONS)
+    codes = np.array([names.index(one) for one in directions], dtype=np.int64)
+    return Choice("Score is", tuple(DIRECTIONS.values()), codes, "too high: more was promised than happened")
+
+
+def _repeats(listing: Listing, order: list[int]) -> Any:
+    """Where in the table the story stands that each segment repeats; -1 if it repeats none."""
+    explained_by = listing.stories.explained_by
+    position = {place: i for i, place in enumerate(order)}
+    repeats = np.array([position.get(explained_by.get(place, -1), -1) for place in order], dtype=np.int64)
+    return repeats if (repeats >= 0).any() else None
+
+
+def _stories(columns: dict[str, Any]) -> tuple[Story, ...]:
+    told = np.flatnonzero(columns["is_story"] & columns["significant"])[:_MOST_TOLD]
+    return tuple(Story(int(place), _told(columns, int(place))) for place in told)
+
+
+def _told(columns: dict[str, Any], i: int) -> str:
+    percents = {
+        name: in_form(float(columns[name][i]), Form.PERCENT)
+        for name in ("share", "mean_score", "observed_rate", "observed_low", "observed_high")
+    }
+    wrong = {
+        "over-estimates": "too high",
+        "under-estimates": "too low",
+        "both": "too high for some of them and too low for others",
+    }[columns["direction"][i]]
+    return (
+        f"({percents['share']} of the rows): promised {percents['mean_score']}, and {percents['observed_rate']} "
+        f"happened ({percents['observed_low']} to {percents['observed_high']}). The scores are {wrong}."
+    )
+
+
+def _worth_a_click(listing: Listing, order: Any, most: int) -> list[int]:
+    """The stories, and the segments with the most evidence, by their place in the table."""
+    n_told = min(len(listing.stories.told), most, len(order)) if most else 0
+    by_evidence = np.argsort(-listing.sums.evidence[order], kind="stable")
+    return list(dict.fromkeys([*range(n_told), *by_evidence[:most].tolist()]))[:most]
+
+
+def _all_rows(listing: Listing) -> Series:
+    return _series("scores", listing, slice(None))
+
+
+def _series(name: str, listing: Listing, inside: Any) -> Series:
+    rows = listing.audited.rows
+    weights = None if rows.weights is None else rows.weights[inside]
+    return series_of(name, rows.labels[inside], rows.scores[inside], weights)

@@ -1,0 +1,146 @@
+"""A comparison on a screen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from trueup.cli._files import STANDARD_STREAM
+from trueup.cli._findings import in_plural, p_value_in_words
+from trueup.cli._printing import facts, percent, screen, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trueup.cli._compare import CompareRequest
+    from trueup.comparison import Comparison
+
+__all__ = ["VERDICTS", "print_comparison"]
+
+VERDICTS = {
+    "ship": "Ship the candidate.",
+    "keep": "Keep the base.",
+    "inconclusive": "Inconclusive: neither shipping nor keeping is backed by these rows.",
+}
+_COLOURS = {"ship": "green", "keep": "red", "inconclusive": "yellow"}
+_NAMES = {
+    "log_loss": "Log loss",
+    "brier": "Brier score",
+    "prauc": "PRAUC",
+    "auroc": "AUROC",
+    "ecce": "ECCE",
+    "ece": "ECE",
+    "mce": "MCE, σ",
+}
+_WIDTH_OF_A_TABLE = 72
+
+
+def print_comparison(request: CompareRequest, result: Comparison, seconds: float) -> None:
+    """Show a comparison on stdout."""
+    from rich.padding import Padding
+
+    console, found = screen(), result.to_dict(None if request.top else 0)
+    table = "stdin" if request.table == STANDARD_STREAM else shown(request.table)
+    heading = f"{table}: {shown(request.candidate)!r} instead of {shown(request.base)!r}, by {shown(request.label)!r}"
+    console.print(heading, style="bold", soft_wrap=True)
+    console.print(facts(_facts(result, seconds)))
+    console.print()
+    console.print(VERDICTS[result.verdict], style=f"bold {_COLOURS[result.verdict]}")
+    for reason in result.reasons:
+        mark, text = "✓" if reason.holds else "✗", shown(reason.text)
+        console.print(Padding(f"{mark} {text}", (0, 0, 0, 2)))
+    console.print()
+    console.print(_metrics(found["metrics"]))
+    if result.n_segments and request.top:
+        console.print()
+        _print_segments(console, found["segments"], request.top, result.null_samples)
+    _print_notes(console, result)
+    if request.output is not None:
+        console.print(f"All segments are in {shown(request.output)}.", soft_wrap=True)
+    if request.html is not None:
+        console.print(f"The report is {shown(request.html)}.", soft_wrap=True)
+
+
+def _facts(result: Comparison, seconds: float) -> list[tuple[str, Any]]:
+    rows = f"{result.n:,}"
+    if result.n_clusters != result.n:
+        rows += f" in {result.n_clusters:,} clusters"
+    promised = f"base {percent(result.mean_base)}, candidate {percent(result.mean_candidate)}"
+    found: list[tuple[str, Any]] = [
+        ("Rows", f"{rows}, compared in {seconds:.1f} s"),
+        ("Base rate", f"promised by {promised}; observed {percent(result.prevalence)}"),
+    ]
+    if result.n_segments:
+        words = f"{result.n_segments:,} tested: {result.n_gaining:,} gain, {result.n_harmed:,} are harmed"
+        if result.n_left_out:
+            words += f"; {result.n_left_out:,} left out, where too little differs to tell"
+        found.append(("Segments", words))
+    if result.classes not in ((0, 1), (False, True)):
+        found.append(("Positive class", shown(repr(result.classes[1]))))
+    return found
+
+
+def _metrics(metrics: list[dict[str, Any]]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
+    table.add_column("Metric", no_wrap=True)
+    for name in ("Base", "Candidate", "Difference", "Interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Outcome", no_wrap=True)
+    for metric in metrics:
+        digits = 2 if metric["metric"] == "mce" else 5
+        interval = "–" if metric["low"] is None else f"{metric['low']:+.{digits}f} … {metric['high']:+.{digits}f}"
+        values = (_number(metric[name], digits) for name in ("base", "candidate"))
+        table.add_row(
+            _NAMES[metric["metric"]],
+            *values,
+            _number(metric["difference"], digits, "+"),
+            interval,
+            metric["outcome"] if metric["low"] is not None else "–",
+            style="dim" if metric["role"] == "shown" else "",
+        )
+    return table
+
+
+def _print_segments(console: Console, segments: list[dict[str, Any]], top: int, n_draws: int) -> None:
+    """Stories only: the harmed ones first, then those that gain, then what is unclear."""
+    rank = {"harmed": 0, "gains": 1, "unclear": 2}
+    told = [row for row in segments if row["is_story"] or row["outcome"] == "unclear"]
+    chosen = sorted(told, key=lambda row: rank[row["outcome"]])[:top]
+    if console.width < _WIDTH_OF_A_TABLE:
+        for row in chosen:
+            chance = p_value_in_words(row["adjusted_p_value"], n_draws)
+            numbers = f"{row['rows']:,} rows, {row['difference']:+.4f}, p {chance}"
+            console.print(f"{shown(row['segment'])}: {numbers}, {row['outcome']}")
+        return
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
+    table.add_column("Segment", overflow="fold")
+    for name in ("Rows", "Difference", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Outcome", no_wrap=True)
+    for row in chosen:
+        table.add_row(
+            shown(row["segment"]),
+            f"{row['rows']:,}\n{percent(row['share'])}",
+            f"{row['difference']:+.5f}",
+            p_value_in_words(row["adjusted_p_value"], n_draws),
+            row["outcome"],
+            style="bold" if row["outcome"] != "unclear" else "dim",
+        )
+    console.print(table)
+
+
+def _print_notes(console: Console, result: Comparison) -> None:
+    notes = [f"Differences: candidate minus base. Intervals: {100 * (1 - result.level):g} %."]
+    if result.n_segments:
+        what = in_plural(result.null_samples, "search", "searches")
+        drawn = f", against {what} among equally good models" if result.null_samples else ""
+        notes.append(f"p: adjusted for the search{drawn}. Segments that repeat others are left out.")
+    console.print(" ".join(notes), style="dim")
+
+
+def _number(value: float | None, digits: int, sign: str = "") -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:{sign}.{digits}f}"

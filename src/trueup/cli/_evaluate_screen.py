@@ -1,0 +1,186 @@
+"""An evaluation on a screen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from trueup.cli._files import STANDARD_STREAM
+from trueup.cli._findings import in_plural, p_value_in_words
+from trueup.cli._models import ModelSpec
+from trueup.cli._printing import facts, percent, screen, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trueup.evaluation import Evaluation, Side, SplitFacts
+
+__all__ = ["VERDICT_STYLES", "draw_numbers", "draw_verdict", "print_evaluation", "verdict_in_words"]
+
+VERDICT_STYLES = {"ship": "bold green", "keep": "bold red", "inconclusive": "bold yellow"}
+_VERDICTS = {
+    "ship": "SHIP the calibrated scores.",
+    "keep": "KEEP the scores as they are.",
+    "inconclusive": "INCONCLUSIVE: these rows can't tell.",
+}
+_METRICS = {
+    "log_loss": "Log loss",
+    "brier": "Brier score",
+    "prauc": "PRAUC",
+    "auroc": "AUROC",
+    "ecce": "ECCE",
+    "ece": "ECE",
+    "mce": "MCE",
+}
+_OUTCOMES = {"improves": ("better", "green"), "worsens": ("worse", "red"), "unclear": ("unclear", "dim")}
+_MOST_SEGMENTS = 3
+
+
+def print_evaluation(evaluation: Evaluation, spec: ModelSpec, files: dict[str, str]) -> None:
+    """Show an evaluation on stdout; the verdict and the report's path come last, where the eye is."""
+    console = screen()
+    table = "stdin" if spec.table == STANDARD_STREAM else shown(spec.table)
+    console.print(f"{table}: {shown(spec.score)!r} against {shown(spec.label)!r}", style="bold", soft_wrap=True)
+    draw_numbers(console, evaluation)
+    console.print()
+    draw_verdict(console, evaluation, files)
+
+
+def draw_numbers(console: Console, evaluation: Evaluation) -> None:
+    """Show what the verdict rests on: the split, the diagnosis, the metrics, the segments."""
+    console.print(facts(_facts(evaluation)))
+    for finding in evaluation.diagnosis.warnings:
+        told = f"{shown(finding.text)} {shown(finding.advice)}"
+        console.print(facts([(f"{finding.severity:10}", told)]), style="yellow")
+    console.print()
+    console.print(_metric_table(evaluation))
+    console.print(_how_sure(evaluation), style="dim")
+    _draw_segments(console, evaluation)
+
+
+def draw_verdict(console: Console, evaluation: Evaluation, files: dict[str, str]) -> None:
+    """Show the verdict, its reasons, and where the files are."""
+    console.print(verdict_in_words(evaluation), style=VERDICT_STYLES[evaluation.verdict])
+    for reason in evaluation.reasons:
+        mark, style = ("✓", None) if reason.holds else ("✗", "yellow")
+        console.print(facts([(mark, shown(reason.text))]), style=style)
+    console.print(f"The model:  {shown(files['model.trueup'])}, {_saved(evaluation)}", soft_wrap=True)
+    if "report.html" in files:
+        console.print(f"The report: {shown(files['report.html'])}", soft_wrap=True)
+
+
+def verdict_in_words(evaluation: Evaluation) -> str:
+    """The verdict as a sentence."""
+    return f"Verdict: {_VERDICTS[evaluation.verdict]}"
+
+
+def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
+    split, model = evaluation.split, evaluation.model
+    rounds = in_plural(model.n_rounds_, "round", "rounds")
+    found = len(evaluation.diagnosis.findings) - len(evaluation.diagnosis.warnings)
+    counted = {
+        kind: sum(one.severity == kind for one in evaluation.diagnosis.findings) for kind in ("error", "warning")
+    }
+    diagnosis = ", ".join(in_plural(n, kind, f"{kind}s") for kind, n in counted.items() if n)
+    if evaluation.diagnosis.ok:
+        diagnosis = f"clean, {in_plural(found, 'note', 'notes')} in the report" if found else "nothing found"
+    rows: list[tuple[str, Any]] = [
+        ("Trained on", _side(split.train)),
+        ("Tested on", f"{_side(split.test)}; {percent(split.share, 0)} of all"),
+        (
+            "Split",
+            {"time": f"in time, by {split.by!r}", "group": f"by {split.by!r}", "random": "at random"}[split.kind],
+        ),
+        ("Fitted", f"{rounds} in {evaluation.seconds.fit:.1f} s"),
+        ("Diagnosis", diagnosis),
+    ]
+    if split.not_features:
+        names = ", ".join(repr(shown(name)) for name in split.not_features)
+        why = "nothing can be learned of a time to come" if split.kind == "time" else "rows to come are of others"
+        rows.insert(3, ("No feature", f"{names}: {why}"))
+    return rows
+
+
+def _split_in_words(split: SplitFacts) -> str:
+    by = shown(split.by)
+    return {"time": f"in time, by {by!r}", "group": f"whole groups, by {by!r}", "random": "at random"}[split.kind]
+
+
+def _side(side: Side) -> str:
+    span = ""
+    if side.first is not None:
+        span = f" of {side.first}" if side.first == side.last else f" of {side.first} to {side.last}"
+    elif side.n_groups is not None:
+        span = f" of {in_plural(side.n_groups, 'group', 'groups')}"
+    return f"{side.rows:,} rows{span}: promised {percent(side.mean_score)}, observed {percent(side.positive_rate)}"
+
+
+def _metric_table(evaluation: Evaluation) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
+    table.add_column("Held-out rows", no_wrap=True)
+    for name in ("before", "after", "change", "interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for metric in evaluation.comparison.to_dict(0)["metrics"]:
+        word, style = _OUTCOMES[metric["outcome"]] if metric["low"] is not None else ("", "dim")
+        role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")
+        unit = " σ" if metric["metric"] == "mce" else ""
+        digits = 1 if metric["metric"] == "mce" else 4
+        interval = "" if metric["low"] is None else f"{_signed(metric['low'])} to {_signed(metric['high'])}"
+        table.add_row(
+            _METRICS.get(metric["metric"], metric["metric"]),
+            f"{_number(metric['base']):.{digits}f}{unit}",
+            f"{_number(metric['candidate']):.{digits}f}{unit}",
+            _signed(metric["difference"], digits),
+            interval,
+            Text(f"{word}{role}".removeprefix(", "), style=style),
+        )
+    return table
+
+
+def _how_sure(evaluation: Evaluation) -> str:
+    comparison = evaluation.comparison
+    sure = f"Intervals hold with a chance of {100 * (1 - comparison.level):g} %"
+    if comparison.n_clusters < comparison.n:
+        return f"{sure}; rows are not taken as independent: there are {comparison.n_clusters:,} clusters of them."
+    return f"{sure}."
+
+
+def _draw_segments(console: Console, evaluation: Evaluation) -> None:
+    comparison = evaluation.comparison
+    if not comparison.n_segments:
+        return
+    before, after = evaluation.audits
+    wrong = f"{before.n_significant:,} were significantly wrong before, {after.n_significant:,} are after"
+    told = f"{comparison.n_gaining:,} gain significantly, {comparison.n_harmed:,} are harmed"
+    console.print()
+    console.print(f"Of {comparison.n_segments:,} segments {told}; {wrong}.")
+    rows = comparison.to_dict(100)["segments"]
+    for outcome, word, style in (("harmed", "harmed", "red"), ("gains", "gains", "green")):
+        for row in [row for row in rows if row["outcome"] == outcome and row["is_story"]][:_MOST_SEGMENTS]:
+            p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
+            promised = f"{percent(row['mean_base'])} → {percent(row['mean_candidate'])}"
+            observed = percent(row["observed_rate"])
+            numbers = f"{row['rows']:,} rows: observed {observed}, promised {promised} (p {p_value})"
+            console.print(f"  {word}: {shown(row['segment'])}", style=style)
+            console.print(f"    {numbers}")
+
+
+def _saved(evaluation: Evaluation) -> str:
+    rounds = in_plural(evaluation.serving.n_rounds_, "round", "rounds")
+    if evaluation.refitted is None:
+        return f"the one that was tested ({rounds}, fitted on the training rows)"
+    return f"fitted again on all rows ({rounds}; the one that was tested had {evaluation.model.n_rounds_})"
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _signed(value: float | None, digits: int = 4) -> str:
+    if value is None:
+        return "–"
+    return f"{value:+.{digits}f}".replace("-", "−")

@@ -1,0 +1,75 @@
+"""What many models say together, on a screen."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from trueup.cli._evaluate_screen import VERDICT_STYLES
+from trueup.cli._findings import in_plural
+from trueup.cli._printing import percent, screen, shown
+
+if TYPE_CHECKING:
+    from trueup.evaluation import Summary
+
+__all__ = ["print_summary"]
+
+_METRICS = {"log_loss": "Log loss", "prauc": "PRAUC", "auroc": "AUROC", "ece": "ECE"}
+_MOST_MODELS = 30
+
+
+def print_summary(summary: Summary, files: dict[str, str]) -> None:
+    """Show the models, the percentiles of their changes, and where the page is."""
+    console = screen()
+    if summary.models:
+        console.print(_model_table(summary))
+        console.print()
+        console.print(_percentile_table(summary))
+        console.print("Changes are relative. Percentiles run from the models that gain most.", style="dim")
+        console.print()
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
+    failed = f"; {len(summary.failures)} failed" if summary.failures else ""
+    n_models = in_plural(len(summary.models), "model", "models")
+    console.print(f"{n_models} evaluated: {verdicts}{failed}.", style="bold")
+    console.print(f"The reports: {shown(files['index.html'])}", soft_wrap=True)
+
+
+def _model_table(summary: Summary) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
+    table.add_column("Model", overflow="fold")
+    table.add_column("Verdict", no_wrap=True)
+    table.add_column("Test rows", justify="right", no_wrap=True)
+    for name in _METRICS.values():
+        table.add_column(name, justify="right", no_wrap=True)
+    for model in summary.models[:_MOST_MODELS]:
+        changes = [_change(model.change(metric)) for metric in _METRICS]
+        verdict = Text(model.verdict, style=VERDICT_STYLES[model.verdict])
+        table.add_row(shown(model.name), verdict, f"{model.rows:,}", *changes)
+    if len(summary.models) > _MOST_MODELS:
+        table.add_row(f"and {len(summary.models) - _MOST_MODELS:,} more", style="dim")
+    return table
+
+
+def _percentile_table(summary: Summary) -> Any:
+    from rich.table import Table
+
+    from trueup.evaluation import PERCENTILES
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
+    table.add_column("Percentile", no_wrap=True)
+    for name in _METRICS.values():
+        table.add_column(name, justify="right", no_wrap=True)
+    for place, percentile in enumerate(PERCENTILES):
+        table.add_row(f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in _METRICS))
+    table.add_row("improve", *(percent(summary.improved[metric], 0) for metric in _METRICS), style="bold")
+    table.add_row("don't get worse", *(percent(summary.not_worse[metric], 0) for metric in _METRICS))
+    return table
+
+
+def _change(share: float) -> str:
+    if math.isnan(share):
+        return "–"
+    return f"{100 * share:+.2f} %".replace("-", "−") if share else "0.00 %"

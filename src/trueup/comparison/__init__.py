@@ -1,0 +1,7 @@
+"""The comparison: whether a candidate model should replace the base, by stated rules."""
+
+from trueup.comparison._compare import compare
+from trueup.comparison._reasons import Reason
+from trueup.comparison._result import Comparison
+
+__all__ = ["Comparison", "Reason", "compare"]

@@ -1,0 +1,238 @@
+"""A comparison's page."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.auditing import segments_before_and_after
+from trueup.comparison._metrics import MetricDifference
+from trueup.report import (
+    MOST_CURVES,
+    MOST_SEGMENTS,
+    Check,
+    Choice,
+    Column,
+    Estimate,
+    Fact,
+    Form,
+    Headline,
+    Number,
+    Numbers,
+    Option,
+    Page,
+    Segments,
+    Series,
+    Story,
+    in_form,
+    made_with,
+    percent_digits,
+    series_of,
+)
+
+if TYPE_CHECKING:
+    from trueup.auditing import AuditResult
+    from trueup.comparison._result import Comparison
+    from trueup.report import Outcome, Tone
+
+__all__ = ["comparison_page"]
+
+_MOST_TOLD = 3  # of the segments that are harmed, and of those that gain
+_MOST_IN_BRIEF = 100
+
+_VERDICTS: dict[str, tuple[str, Tone]] = {
+    "ship": ("Ship", "good"),
+    "keep": ("Keep what you have", "bad"),
+    "inconclusive": ("Inconclusive", "unsure"),
+}
+_METRICS = {
+    "log_loss": ("Log loss", Form.DECIMAL, "How surprised the scores are by what happens. Lower is better."),
+    "brier": ("Brier score", Form.DECIMAL, "The mean squared distance of scores from what happens. Lower is better."),
+    "prauc": ("PRAUC", Form.DECIMAL, "How well the highest scores pick out the positives. Higher is better."),
+    "auroc": ("AUROC", Form.DECIMAL, "How often a positive is scored above a negative. Higher is better."),
+    "ecce": ("ECCE", Form.PERCENT, "How wrong the scores are over some range of them. Lower is better."),
+    "ece": ("ECE", Form.PERCENT, "How wrong the scores are in bins, on average. Lower is better."),
+    "mce": ("MCE", Form.SIGMAS, "How wrong the scores are in the worst segment. Lower is better."),
+}
+_OUTCOMES: dict[str, Outcome] = {"improves": "better", "worsens": "worse", "unclear": "unclear"}
+_OPTIONS = {"gains": Option("gains", "good"), "harmed": Option("harmed", "bad"), "unclear": Option("can't tell")}
+
+
+def comparison_page(
+    comparison: Comparison,
+    *,
+    title: str = "Comparison",
+    names: tuple[str, str] = ("base", "candidate"),
+    audits: tuple[AuditResult, AuditResult] | None = None,
+    in_full: bool = True,
+) -> Page:
+    """What a comparison's page says; in brief, it has no curves and the first segments only.
+
+    With the audits of both, it also says where the base was wrong, and what became of that.
+    """
+    tables = []
+    if comparison.n_segments > 1:
+        tables.append(_segments(comparison, names, in_full=in_full))
+    if audits is not None and in_full and audits[0].n_segments > 1:
+        tables.append(segments_before_and_after(*audits, names=names))
+    return Page(
+        title=title,
+        headline=_headline(comparison),
+        facts=_facts(comparison, names),
+        numbers=Numbers(names, tuple(map(_number, comparison._metrics)), 1 - comparison.level),
+        overall=_series(comparison, names, slice(None)) if in_full else (),
+        segments=tuple(tables),
+        made=made_with(),
+    )
+
+
+def _headline(comparison: Comparison) -> Headline:
+    word, tone = _VERDICTS[comparison.verdict]
+    primary = next(metric for metric in comparison._metrics if metric.role == "primary")
+    name, form, _ = _METRICS[primary.metric]
+    share = primary.difference / primary.base if primary.base else math.nan
+    by = f" ({in_form(share, Form.PERCENT, signed=True)})" if math.isfinite(share) else ""
+    moved = f"{name} goes from {in_form(primary.base, form)} to {in_form(primary.candidate, form)}{by}"
+    why = {
+        "improves": "better by more than noise explains",
+        "worsens": "worse by more than noise explains",
+        "unclear": "no more than noise explains",
+    }[primary.outcome]
+    return Headline(
+        word,
+        tone,
+        f"{moved}, {why}.{_segments_in_words(comparison)}",
+        tuple(Check(reason.holds, reason.text) for reason in comparison.reasons),
+    )
+
+
+def _segments_in_words(comparison: Comparison) -> str:
+    if not comparison.n_segments:
+        return ""
+    gaining, harmed = comparison.n_gaining, comparison.n_harmed
+    gain = f"{gaining:,} {'gains' if gaining == 1 else 'gain'}"
+    harm = f"{harmed:,} {'is' if harmed == 1 else 'are'} harmed" if harmed else "none is harmed"
+    return f" Of {comparison.n_segments:,} segments, {gain} and {harm} by more than noise explains."
+
+
+def _facts(comparison: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
+    clusters = f"in {comparison.n_clusters:,} clusters" if comparison.n_clusters < comparison.n else ""
+    facts = [
+        Fact("Rows", f"{comparison.n:,}", clusters),
+        Fact("Observed", in_form(comparison.prevalence, Form.PERCENT), f"share of {comparison.classes[1]!s}"),
+        Fact(f"Promised, {names[0]}", in_form(comparison.mean_base, Form.PERCENT), "mean score"),
+        Fact(f"Promised, {names[1]}", in_form(comparison.mean_candidate, Form.PERCENT), "mean score"),
+    ]
+    if comparison.n_segments:
+        left_out = f"{comparison.n_left_out:,} more differ too little" if comparison.n_left_out else ""
+        facts.append(Fact("Segments compared", f"{comparison.n_segments:,}", left_out))
+    return tuple(facts)
+
+
+def _number(metric: MetricDifference) -> Number:
+    name, form, reads = _METRICS[metric.metric]
+    has_interval = math.isfinite(metric.low)
+    return Number(
+        name=name,
+        reads=reads,
+        values=(Estimate(metric.base), Estimate(metric.candidate)),
+        form=form,
+        change=Estimate(metric.difference, metric.low, metric.high),
+        p_value=metric.p_value,
+        outcome=_OUTCOMES[metric.outcome] if has_interval else None,
+        role={"primary": "decides", "guardrail": "must not get worse"}.get(metric.role, ""),
+    )
+
+
+def _segments(comparison: Comparison, names: tuple[str, str], *, in_full: bool) -> Segments:
+    listing = comparison._listing
+    listed = listing.order[:MOST_SEGMENTS]
+    found = listing.columns(len(listed))
+    chosen = _first_who_changes_most(found)[: None if in_full else _MOST_IN_BRIEF]
+    columns = {name: np.asarray(values)[chosen] for name, values in found.items()}
+    places = listed[chosen]
+    codes = np.array([list(_OPTIONS).index(one) for one in columns["outcome"]], dtype=np.int64)
+    return Segments(
+        title="Who gains and who is harmed",
+        reads="By how much the loss of each segment changes: below 0 it gets better. Open a segment to see its "
+        "curves. p counts in that all segments were searched; * marks what is more than noise.",
+        words=tuple(columns["segment"].tolist()),
+        columns=_columns(columns, comparison, names),
+        choice=Choice("Outcome", tuple(_OPTIONS.values()), codes, "by more than noise explains"),
+        significant=codes != list(_OPTIONS).index("unclear"),
+        stories=_stories(comparison, places, columns, names),
+        curves={
+            place: _series(comparison, names, comparison._rows_inside(one))
+            for place, one in enumerate(places[: MOST_CURVES if in_full else 0].tolist())
+        },
+        n_all=len(listing.sums),
+    )
+
+
+def _first_who_changes_most(columns: dict[str, Any]) -> npt.NDArray[np.int64]:
+    """Those that are harmed by more than noise explains, then those that gain, most a row first; then the rest."""
+    outcome = np.asarray(columns["outcome"])
+    change = np.where(outcome == "unclear", 0.0, -np.abs(columns["difference"]))  # the rest stays by evidence
+    rank = np.select([outcome == "harmed", outcome == "gains"], [0, 1], 2)
+    return np.lexsort((change, rank))
+
+
+def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, str]) -> tuple[Column, ...]:
+    digits = percent_digits(comparison.prevalence)
+    least = 1 / (comparison.null_samples + 1) if comparison.null_samples else 0.0
+    promised = "the mean score"
+    return (
+        Column("Rows", columns["rows"], Form.COUNT),
+        Column("Share", columns["share"], Form.PERCENT, reads="of all rows, by weight", is_extra=True),
+        Column(f"Promised, {names[0]}", columns["mean_base"], Form.PERCENT, reads=promised, digits=digits),
+        Column(f"Promised, {names[1]}", columns["mean_candidate"], Form.PERCENT, reads=promised, digits=digits),
+        Column("Observed", columns["observed_rate"], Form.PERCENT, reads="how often it happened", digits=digits),
+        Column(
+            "Loss changes by",
+            columns["difference"],
+            Form.CHANGE,
+            low=columns["low"],
+            high=columns["high"],
+            reads="the candidate's loss minus the base's, with an interval for this segment alone",
+        ),
+        Column("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
+    )
+
+
+def _stories(comparison: Comparison, places: Any, columns: dict[str, Any], names: tuple[str, str]) -> tuple[Story, ...]:
+    """The first few that are harmed, and that gain, each made mostly of other conditions than those told before."""
+    told: list[Story] = []
+    for outcome in ("harmed", "gains"):
+        known: list[set[Any]] = []
+        for i in np.flatnonzero(columns["outcome"] == outcome).tolist():
+            conditions = set(comparison._listing.segment(int(places[i])).conditions)
+            if any(2 * len(conditions & others) >= len(conditions) for others in known):
+                continue
+            known.append(conditions)
+            told.append(Story(i, _told(columns, i, names, outcome)))
+            if len(known) == _MOST_TOLD:
+                break
+    return tuple(told)
+
+
+def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str) -> str:
+    share, base, candidate, observed = (
+        in_form(float(columns[name][i]), Form.PERCENT)
+        for name in ("share", "mean_base", "mean_candidate", "observed_rate")
+    )
+    loss = in_form(float(columns["difference"][i]), Form.CHANGE)
+    return (
+        f"({share} of the rows) {'is harmed' if outcome == 'harmed' else 'gains'}: promised were {base} ({names[0]}) "
+        f"and {candidate} ({names[1]}), and {observed} happened. Its loss changes by {loss}."
+    )
+
+
+def _series(comparison: Comparison, names: tuple[str, str], inside: Any) -> tuple[Series, ...]:
+    rows = comparison._search.loss.rows
+    return tuple(
+        series_of(name, rows.labels[inside], scores[inside], rows.weights[inside])
+        for name, scores in zip(names, (rows.base, rows.candidate), strict=True)
+    )

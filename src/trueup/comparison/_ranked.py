@@ -1,0 +1,99 @@
+"""A model's ranking and calibration, on all rows and on rows drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+from trueup.comparison._input import PairedRows
+
+__all__ = ["RANKED", "RankedModel", "rank_rows", "resample"]
+
+# What is measured of rows in order of score, and drawn again.
+RANKED = ("auroc", "prauc", "ecce", "ece")
+_BINS = 10  # of the ECE, as `trueup.metrics.expected_calibration_error` has by default
+_VISITS_A_BATCH = 50_000_000  # a fraction of a second, after which Ctrl-C is heard
+
+ByteArray: TypeAlias = npt.NDArray[np.uint8]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RankedModel:
+    """Rows in order of one model's scores, the highest first.
+
+    Attributes
+    ----------
+    cluster : array of int32
+        Which cluster each row is in.
+    weight, positive, residual : arrays of float64
+        Of each row its weight, weight times label, and weight times (label minus score).
+    ends, bin : arrays of uint8
+        Whether the next row has another score, and the bin of the score.
+    cluster_weight : array of float64
+        The weight of each cluster.
+    """
+
+    cluster: npt.NDArray[np.int32]
+    weight: FloatArray
+    positive: FloatArray
+    residual: FloatArray
+    ends: ByteArray
+    bin: ByteArray
+    cluster_weight: FloatArray
+
+    def measured(self) -> dict[str, float]:
+        """AUROC, average precision, ECCE and ECE; rows of one score count at once."""
+        ends, total = self.ends.astype(bool), float(self.weight.sum())
+        positive, rows = np.cumsum(self.positive)[ends], np.cumsum(self.weight)[ends]
+        of_score = np.diff(positive, prepend=0.0)
+        pairs = np.sum((np.diff(rows, prepend=0.0) - of_score) * (positive - of_score / 2))
+        path = np.append(0.0, np.cumsum(self.residual)[ends])
+        return {
+            "auroc": float(pairs / (positive[-1] * (rows[-1] - positive[-1]))),
+            "prauc": float(np.sum(of_score * positive / rows) / positive[-1]),
+            "ecce": float(path.max() - path.min()) / total,
+            "ece": float(np.abs(np.bincount(self.bin, self.residual)).sum()) / total,
+        }
+
+
+def rank_rows(rows: PairedRows, scores: FloatArray) -> RankedModel:
+    """Sort rows by score."""
+    order = np.argsort(-scores, kind="stable")
+    in_order, labels, weight = scores[order], rows.labels[order], rows.weights[order]
+    return RankedModel(
+        cluster=rows.cluster[order],
+        weight=weight,
+        positive=weight * labels,
+        residual=weight * (labels - in_order),
+        ends=np.append(in_order[1:] != in_order[:-1], True).astype(np.uint8),
+        bin=np.searchsorted(np.arange(1, _BINS) / _BINS, in_order, side="left").astype(np.uint8),
+        cluster_weight=np.bincount(rows.cluster, rows.weights).astype(np.float64),
+    )
+
+
+def resample(
+    model: RankedModel,
+    *,
+    n_replicates: int,
+    seed: int,
+    n_threads: int,
+    advance: Callable[[int], None] = lambda replicates: None,
+) -> dict[str, FloatArray]:
+    """The same on clusters drawn with replacement, a value a replicate; NaN where a class was not drawn.
+
+    The draws depend on the seed alone, so that another model of the same rows sees the same ones.
+    """
+    size = max(n_threads, _VISITS_A_BATCH // len(model.cluster))
+    parts = [np.zeros((0, len(RANKED)))]
+    for first in range(0, n_replicates, size):
+        last = min(n_replicates, first + size)
+        found = _native.resample(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads)
+        parts.append(found)
+        advance(last - first)
+    return dict(zip(RANKED, np.concatenate(parts).T, strict=True))

@@ -1,0 +1,181 @@
+"""The rules of the verdict, and why it is what it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+from trueup.comparison._metrics import MetricDifference
+
+__all__ = ["Facts", "Reason", "reasons_of", "verdict_of"]
+
+_NAMES = {
+    "log_loss": "Log loss",
+    "brier": "The Brier score",
+    "prauc": "PRAUC",
+    "auroc": "AUROC",
+    "ecce": "Calibration error (ECCE)",
+    "ece": "Calibration error (ECE)",
+    "mce": "The worst segment's calibration error (MCE)",
+}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One of the conditions for shipping, and whether it holds.
+
+    Attributes
+    ----------
+    code : str
+        What was found, for programs.
+    kind : {"primary", "guardrail", "segment", "data"}
+        What it is about.
+    holds : bool
+        Whether it speaks for shipping.
+    text : str
+        The same for people.
+    values : dict
+        The numbers that it rests on.
+
+    Examples
+    --------
+    >>> import trueup
+    >>> trueup.compare([0, 1] * 50, [0.5] * 100, [0.5] * 100).reasons[-1].code
+    'identical_scores'
+    """
+
+    code: str
+    kind: str
+    holds: bool
+    text: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the verdict rests on besides the metrics.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Of how many clusters, or rows, the data are.
+    is_clustered : bool
+        Whether these are clusters.
+    is_identical : bool
+        Whether both models give every row the same score.
+    n_segments : int
+        Segments that were tested.
+    harmed : sequence of str
+        Segments that are significantly worse, worst first.
+    level, power : float
+        The level of significance, and the chance with which a difference is to be found.
+    """
+
+    n_clusters: int
+    is_clustered: bool
+    is_identical: bool
+    n_segments: int
+    harmed: Sequence[str]
+    level: float
+    power: float
+
+
+def verdict_of(reasons: Sequence[Reason]) -> str:
+    """Ship if every condition holds, keep if one fails clearly, else inconclusive."""
+    if any(reason.code in ("primary_worsens", "guardrail_fails", "segment_harmed") for reason in reasons):
+        return "keep"
+    return "ship" if all(reason.holds for reason in reasons) else "inconclusive"
+
+
+def reasons_of(metrics: Sequence[MetricDifference], facts: Facts) -> tuple[Reason, ...]:
+    """The conditions for shipping one by one: the primary metric, the guardrails, the segments, the data."""
+    primary = next(metric for metric in metrics if metric.role == "primary")
+    guardrails = [metric for metric in metrics if metric.role == "guardrail"]
+    reasons = [_primary(primary, facts), *(_guardrail(metric) for metric in guardrails), _segments(facts)]
+    return (*reasons, *_data(primary, facts, all(reason.holds for reason in reasons)))
+
+
+def _primary(metric: MetricDifference, facts: Facts) -> Reason:
+    outcome = metric.outcome
+    verb = {"improves": "improves", "worsens": "worsens", "unclear": "does not change by more than noise explains"}
+    text = f"{_name(metric)} {verb[outcome]}: {metric.base:.5g} → {metric.candidate:.5g}{_interval(metric)}."
+    values = {**_values(metric), "level": facts.level}
+    return Reason(f"primary_{outcome}", "primary", outcome == "improves", text, values)
+
+
+def _guardrail(metric: MetricDifference) -> Reason:
+    margin, values = metric.margin, _values(metric) | {"margin": metric.margin}
+    name, interval = _name(metric), _interval(metric)
+    if metric.worst <= margin:
+        text = f"{name} is not worse by more than {margin:.2g}{interval}."
+        return Reason("guardrail_holds", "guardrail", True, text, values)
+    if metric.best > margin:
+        text = f"{name} is worse by more than {margin:.2g}{interval}."
+        return Reason("guardrail_fails", "guardrail", False, text, values)
+    text = f"{name} may be worse by more than {margin:.2g}: too few rows to rule that out{interval}."
+    return Reason("guardrail_unclear", "guardrail", False, text, values)
+
+
+def _segments(facts: Facts) -> Reason:
+    values = {"n_segments": facts.n_segments, "n_harmed": len(facts.harmed), "worst": list(facts.harmed[:5])}
+    if facts.harmed:
+        n = len(facts.harmed)
+        what = "1 segment is" if n == 1 else f"{n:,} segments are"
+        text = f"{what} significantly worse off, first of all: {facts.harmed[0]}."
+        return Reason("segment_harmed", "segment", False, text, values)
+    if not facts.n_segments:
+        return Reason("segments_not_tested", "segment", True, "No segments were tested.", values)
+    what = "The one segment is not" if facts.n_segments == 1 else f"None of {facts.n_segments:,} segments is"
+    return Reason("no_segment_harmed", "segment", True, f"{what} significantly worse off.", values)
+
+
+def _data(primary: MetricDifference, facts: Facts, all_hold: bool) -> list[Reason]:
+    if facts.is_identical:
+        text = "The candidate gives every row the same score as the base: there is nothing to compare."
+        return [Reason("identical_scores", "data", False, text)]
+    if all_hold or primary.outcome != "unclear":
+        return []
+    if math.isnan(primary.low):
+        text = f"There {'is one cluster' if facts.is_clustered else 'is one row'} only, which shows no spread."
+        return [Reason("too_little_data", "data", False, text, {"n": facts.n_clusters})]
+    detectable = _detectable(primary, facts)
+    unit = "clusters" if facts.is_clustered else "rows"
+    values: dict[str, Any] = {"minimum_detectable": detectable, "n": facts.n_clusters, "unit": unit}
+    text = (
+        f"With {facts.n_clusters:,} {unit}, a difference of {detectable:.2g} would be found in "
+        f"{100 * facts.power:g} % of cases"
+    )
+    if primary.difference != 0:
+        needed = math.ceil(facts.n_clusters * (detectable / abs(primary.difference)) ** 2)
+        values["n_needed"] = needed
+        text += f"; for one of {abs(primary.difference):.2g}, as seen here, it takes about {_rounded(needed):,} {unit}"
+    return [Reason("too_little_data", "data", False, f"{text}.", values)]
+
+
+def _detectable(metric: MetricDifference, facts: Facts) -> float:
+    """The difference that is found with the power asked for: the interval excludes 0 that often."""
+    normal = NormalDist()
+    critical = normal.inv_cdf(1 - facts.level / 2)
+    return (critical + normal.inv_cdf(facts.power)) * (metric.high - metric.low) / (2 * critical)
+
+
+def _values(metric: MetricDifference) -> dict[str, Any]:
+    names = ("metric", "base", "candidate", "difference", "low", "high", "p_value", "better")
+    return {name: getattr(metric, name) for name in names}
+
+
+def _name(metric: MetricDifference) -> str:
+    return _NAMES[metric.metric]
+
+
+def _interval(metric: MetricDifference) -> str:
+    return f" ({metric.low:+.2g} to {metric.high:+.2g})"
+
+
+def _rounded(n: int) -> int:
+    """A number of rows with two digits that mean something, rounded up."""
+    scale: int = 10 ** max(0, len(str(n)) - 2)
+    return math.ceil(n / scale) * scale

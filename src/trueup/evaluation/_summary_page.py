@@ -1,0 +1,100 @@
+"""What many evaluations say together, as a page and as a table in a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from importlib import resources
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from trueup.evaluation._plain import plain
+
+if TYPE_CHECKING:
+    from trueup.evaluation._summary import Summary
+
+__all__ = ["summary_csv", "summary_html"]
+
+_NAMES = {"log_loss": "Log loss", "prauc": "PRAUC", "auroc": "AUROC", "ece": "ECE"}
+
+
+def summary_csv(summary: Summary) -> str:
+    """The models as a table in CSV, a line each."""
+    rows = plain(summary.rows())
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()
+
+
+def summary_html(summary: Summary) -> str:
+    """One page with the percentiles, the models with links to their reports, and what failed."""
+    from trueup.report import require_packages
+
+    require_packages()
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string(_text("trueup.evaluation", "models.html.j2"))
+    n_models = len(summary.models)
+    page: str = template.render(
+        title=f"{n_models} {'model' if n_models == 1 else 'models'} with and without calibration",
+        style=_trusted(_text("trueup.report", "page.css")),
+        verdicts=_verdicts(summary),
+        metrics=list(_NAMES.values()),
+        percentiles=_percentiles(summary),
+        models=[_model(model) for model in summary.models],
+        failures=list(summary.failures.items()),
+        made=f"Made with trueup {version('trueup')}.",
+    )
+    return page
+
+
+def _verdicts(summary: Summary) -> str:
+    told = ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
+    failed = f"; {len(summary.failures)} could not be evaluated" if summary.failures else ""
+    return f"Verdicts: {told}{failed}."
+
+
+def _percentiles(summary: Summary) -> list[list[str]]:
+    from trueup.evaluation._summary import PERCENTILES
+
+    rows = [
+        [f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in _NAMES)]
+        for place, percentile in enumerate(PERCENTILES)
+    ]
+    shares = {"Models that improve": summary.improved, "Models that don't get worse": summary.not_worse}
+    return rows + [[words, *(f"{100 * share[metric]:.1f} %" for metric in _NAMES)] for words, share in shares.items()]
+
+
+def _model(model: Any) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "link": None if model.report is None else quote(model.report),
+        "verdict": model.verdict,
+        "rows": f"{model.rows:,}",
+        "warnings": model.warnings,
+        "changes": [_change(model.change(metric)) for metric in _NAMES],
+    }
+
+
+def _change(share: float) -> str:
+    if math.isnan(share):
+        return "–"
+    return f"{100 * share:+.2f} %".replace("-", "−") if share else "0.00 %"
+
+
+def _text(package: str, name: str) -> str:
+    return resources.files(package).joinpath("templates", name).read_text("utf-8")
+
+
+def _trusted(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)

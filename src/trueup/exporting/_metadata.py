@@ -1,0 +1,55 @@
+"""What an exported graph says about itself."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+from trueup.exporting._signature import Signature
+from trueup.exporting._verify import BOUND
+from trueup.model import BaselineModel, CalibrationModel, encode_value
+
+__all__ = ["metadata_of"]
+
+
+def metadata_of(
+    model: CalibrationModel | BaselineModel,
+    signature: Signature,
+    *,
+    model_sha256: str,
+    largest_difference: float,
+    n_rows_compared: int,
+) -> dict[str, str]:
+    """Texts by name; those that are not plain are JSON."""
+    facts: dict[str, Any] = {
+        "versions": {name: version(name) for name in ("trueup", "numpy", "onnx", "onnxruntime")},
+        "model_sha256": model_sha256,
+        "rounds": len(model.rounds) if isinstance(model, CalibrationModel) else None,
+        "classes": [encode_value(label) for label in model.classes],
+        "features": [
+            {
+                "name": graph_input.name,
+                "type": graph_input.element,
+                "holds": graph_input.feature.kind.value,
+                "categories": None if graph_input.feature.categories is None else len(graph_input.feature.categories),
+            }
+            for graph_input in signature.features
+            if graph_input.feature is not None
+        ],
+        "score": None if signature.score is None else {"name": signature.score.name, "type": signature.score.element},
+        "output": {"name": signature.output, "type": "float64"},
+        "missing": {
+            "string": signature.missing_text,
+            "number": "NaN",
+            "boolean": "NaN; 0 and 1 are false and true",
+            "score": "NaN, which gives NaN, as does a score outside [0, 1]",
+        },
+        "largest_difference": largest_difference,
+        "difference_bound": BOUND,
+        "rows_compared": n_rows_compared,
+    }
+    return {
+        f"trueup.{name}": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in facts.items()
+    }

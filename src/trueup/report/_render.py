@@ -1,0 +1,150 @@
+"""From a page's values to HTML: a whole file, or a small piece for a notebook."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+from importlib import resources
+from typing import Any
+
+from trueup.errors import ParameterError
+from trueup.model import atomic_path
+from trueup.report._bundle import content_hash, vega_bundle
+from trueup.report._charts import MISSING_EXTRA
+from trueup.report._forms import digits_of, in_form, interval_in_form, p_value_in_form
+from trueup.report._island import island_of, safe_json
+from trueup.report._layout import interval_mark, outcome_words
+from trueup.report._values import Form, Page
+
+__all__ = ["can_render", "render_page", "render_summary", "require_packages", "write_page"]
+
+# The scripts of the page, in the order in which they are joined: each file is one subject.
+_SCRIPTS = ("forms.js", "theme.js", "charts.js", "segments.js", "start.js")
+
+
+def render_page(page: Page) -> str:
+    """The page as one HTML file, which needs nothing besides itself.
+
+    Parameters
+    ----------
+    page : Page
+        What it says.
+
+    Returns
+    -------
+    str
+        HTML with its styles, scripts and data inside. It asks no network for anything, and its own policy forbids
+        that, and any script besides its own.
+
+    Examples
+    --------
+    >>> from trueup.report import Headline, Page, render_page
+    >>> html = render_page(Page("Audit", Headline("Fine", "good", "No segment is wrong by more than noise explains.")))
+    >>> html.startswith("<!doctype html>"), "No segment is wrong" in html
+    (True, True)
+    """
+    bundle, script = vega_bundle(), _script()
+    values = {
+        "page": page,
+        "bundle": _trusted(bundle),
+        "script": _trusted(script),
+        "style": _trusted(_text_of("page.css")),
+        "hashes": f"{content_hash(bundle)} {content_hash(script)}",
+        "island": _trusted(safe_json(island_of(page))),
+    }
+    return _encodable(_environment().get_template("page.html.j2").render(values))
+
+
+def write_page(page: Page, path: str | os.PathLike[str]) -> None:
+    """Write the page to a file, whole or not at all.
+
+    Parameters
+    ----------
+    page : Page
+        What it says.
+    path : path-like
+        The file.
+    """
+    html = render_page(page)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(html.encode("utf-8"))
+
+
+def render_summary(page: Page) -> str:
+    """The page in brief, for a notebook: no scripts, no charts, and styles that touch nothing else.
+
+    Parameters
+    ----------
+    page : Page
+        What it says.
+
+    Returns
+    -------
+    str
+        A piece of HTML.
+
+    Examples
+    --------
+    >>> from trueup.report import Headline, Page, render_summary
+    >>> "<script" in render_summary(Page("Audit", Headline("Fine", "good", "All is well.")))
+    False
+    """
+    return _encodable(_environment().get_template("summary.html.j2").render(page=page))
+
+
+def require_packages() -> None:
+    """Raise an error that names the extra, if a package that pages are made with is missing."""
+    if any(importlib.util.find_spec(name) is None for name in ("altair", "jinja2", "vl_convert")):
+        raise ParameterError(MISSING_EXTRA)
+
+
+def can_render() -> bool:
+    """Whether jinja2 is there; a notebook without it shows text."""
+    return importlib.util.find_spec("jinja2") is not None
+
+
+@functools.cache
+def _environment() -> Any:
+    try:
+        import jinja2
+    except ImportError:
+        raise ParameterError(MISSING_EXTRA) from None
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_text_of),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.globals |= {
+        "digits_of": digits_of,
+        "in_form": in_form,
+        "interval_in_form": interval_in_form,
+        "interval_mark": interval_mark,
+        "outcome_words": outcome_words,
+        "p_value_in_form": p_value_in_form,
+        "percent": functools.partial(in_form, form=Form.PERCENT),
+    }
+    return environment
+
+
+def _text_of(name: str) -> str:
+    return resources.files("trueup.report").joinpath("templates", name).read_text("utf-8")
+
+
+@functools.cache
+def _script() -> str:
+    return '"use strict";\n(() => {\n' + "\n".join(_text_of(name) for name in _SCRIPTS) + "})();\n"
+
+
+def _trusted(text: str) -> Any:
+    """A text of our own, or one that was made safe, which is not to be escaped again."""
+    import markupsafe
+
+    return markupsafe.Markup(text)
+
+
+def _encodable(html: str) -> str:
+    """The text without what UTF-8 can't say: halves of characters, which names from odd files may hold."""
+    return html.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,8 @@
+"""Live traffic: a model that can be replaced while it answers, and the HTTP service around it (extra ``serve``)."""
+
+from trueup.serving._auth import read_token
+from trueup.serving._options import ServerOptions
+from trueup.serving._serve import serve
+from trueup.serving._slot import LoadedModel, ModelSlot
+
+__all__ = ["LoadedModel", "ModelSlot", "ServerOptions", "read_token", "serve"]

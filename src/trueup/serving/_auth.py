@@ -1,0 +1,79 @@
+"""Who may ask."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+
+from trueup.errors import ParameterError
+
+__all__ = ["TokenCheck", "read_token"]
+
+_SCHEME = b"bearer "
+_MAX_TOKEN_BYTES = 4096
+
+
+class TokenCheck:
+    """Compares what a client sends with the token, in a time that tells nothing of it.
+
+    Hashes of equal length are compared, so that neither a common beginning nor the length shows.
+
+    Parameters
+    ----------
+    token : str or None
+        The token; None lets everybody in.
+    """
+
+    def __init__(self, token: str | None) -> None:
+        self._digest = None if token is None else _digest(token.encode())
+
+    def allows(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        """Whether the headers of a request carry the token."""
+        if self._digest is None:
+            return True
+        given = b""
+        for name, value in headers:
+            if name == b"authorization" and value[: len(_SCHEME)].lower() == _SCHEME:
+                given = value[len(_SCHEME) :].strip()
+        return hmac.compare_digest(_digest(given), self._digest)
+
+
+def read_token(variable: str, file: str | None) -> str | None:
+    """The token from a file or, without one, from an environment variable.
+
+    Parameters
+    ----------
+    variable : str
+        The name of the environment variable.
+    file : str or None
+        The file, whose content without white space around it is the token.
+
+    Returns
+    -------
+    str or None
+        The token; None if there is neither.
+
+    Examples
+    --------
+    >>> from trueup.serving import read_token
+    >>> read_token("A_VARIABLE_THAT_IS_NOT_SET", None) is None
+    True
+    """
+    if file is None:
+        token = os.environ.get(variable)
+        if token is not None and not token.strip():
+            raise ParameterError(f"The environment variable {variable} is empty. Set it to the token, or unset it.")
+        return None if token is None else token.strip()
+    with open(file, "rb") as opened:
+        content = opened.read(_MAX_TOKEN_BYTES + 1)
+    if len(content) > _MAX_TOKEN_BYTES:
+        raise ParameterError(f"{file!r} is too large for a file that holds a token.")
+    token = content.decode("utf-8", "replace").strip()
+    if not token:
+        raise ParameterError(f"{file!r} holds no token.")
+    return token
+
+
+def _digest(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()

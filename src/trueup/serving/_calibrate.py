@@ -1,0 +1,170 @@
+"""Answering `POST /v1/calibrate`: read, check, score, answer."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.serving._admission import Admission, Ticket
+from trueup.serving._arrow_body import read_arrow, write_arrow
+from trueup.serving._batch import Batch
+from trueup.serving._gateway import EXCHANGE, ClientGoneError, Exchange, Receive, Scope, Send
+from trueup.serving._json_body import read_json, write_json
+from trueup.serving._metrics import Digest, Metrics, digest_of
+from trueup.serving._models import Served, ServedModels
+from trueup.serving._options import ServerOptions
+from trueup.serving._problems import Problem
+from trueup.serving._shadow import Shadow
+
+__all__ = ["ARROW", "JSON", "CalibrateEndpoint"]
+
+JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
+_AT_ONCE = 32 * 1024  # bytes of JSON that are worked on in the event loop: less than a millisecond
+_THREADS = 2  # one reads while the other, without the interpreter's lock, scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    body: bytes
+    batch: Batch
+    probabilities: npt.NDArray[np.float64]
+    digest: Digest
+
+
+class CalibrateEndpoint:
+    """An ASGI application that calibrates scores.
+
+    Parameters
+    ----------
+    models : ServedModels
+        The models.
+    options : ServerOptions
+        The limits.
+    metrics : Metrics
+        Where rows are counted.
+    admission : Admission
+        How much is taken on at once.
+    """
+
+    def __init__(self, models: ServedModels, options: ServerOptions, metrics: Metrics, admission: Admission) -> None:
+        self._models, self._options, self._metrics, self._admission = models, options, metrics, admission
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="trueup-scoring")
+        self.shadow: Shadow | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        exchange: Exchange = scope[EXCHANGE]
+        name = scope.get("path_params", {}).get("name", self._models.default)
+        exchange.route = "/v1/models/{name}/calibrate" if "name" in scope.get("path_params", {}) else "/v1/calibrate"
+        served = self._models.served(name)  # once: a reload in the middle changes nothing for this request
+        exchange.model = name
+        headers = dict(scope["headers"])
+        media_type = _media_type(headers)
+        self._check_length(headers)
+        score_column = _score_column(scope.get("query_string", b""))
+        with self._admission.ticket() as ticket:
+            body = await _read_body(receive, ticket, self._options)
+            if media_type == JSON and len(body) <= _AT_ONCE:
+                answer = self._work(body, media_type, name, served, score_column)
+            else:
+                loop = asyncio.get_running_loop()
+                answer = await loop.run_in_executor(
+                    self._threads, self._work, body, media_type, name, served, score_column
+                )
+        exchange.rows = answer.digest.n_rows
+        self._metrics.record_rows(name, answer.digest)
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [
+                    (b"content-type", media_type.encode()),
+                    (b"content-length", str(len(answer.body)).encode()),
+                    (b"x-model-sha256", served.loaded.sha256.encode()),
+                ],
+            }
+        )
+        await send({"type": "http.response.body", "body": answer.body})
+        if self.shadow is not None:
+            self.shadow.offer(name, exchange.id, answer.batch, answer.probabilities)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown()
+
+    def _work(self, body: bytes, media_type: str, name: str, served: Served, score_column: str | None) -> _Answer:
+        """All that needs a processor, in whatever thread."""
+        read: Any = read_json if media_type == JSON else read_arrow
+        batch: Batch = read(body, served.plan, max_rows=self._options.max_rows, score_column=score_column)
+        observed = batch.score(served.loaded.calibrator, served.plan)
+        probabilities = observed.probabilities
+        if media_type == JSON:
+            answer = write_json(probabilities, name, served.loaded.sha256)
+        else:
+            answer = write_arrow(probabilities)
+        return _Answer(answer, batch, probabilities, digest_of(batch.scores, observed))
+
+    def _check_length(self, headers: dict[bytes, bytes]) -> None:
+        """Refuse a body that says itself that it is too large, before a byte of it is read."""
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length[:20]) > self._options.max_body_bytes:
+            raise _too_large(self._options.max_body_bytes)
+
+
+def _media_type(headers: dict[bytes, bytes]) -> str:
+    given = headers.get(b"content-type", b"").decode("latin-1")
+    media_type = given.partition(";")[0].strip().lower()
+    if media_type not in (JSON, ARROW):
+        said = f"The content type is {media_type[:100]!r}." if media_type else "There is no content type."
+        raise Problem("unsupported-media-type", said)
+    if headers.get(b"content-encoding", b"identity").strip().lower() != b"identity":
+        raise Problem("unsupported-media-type", "The body has a content encoding.")
+    return media_type
+
+
+def _score_column(query: bytes) -> str | None:
+    if not query:
+        return None
+    try:
+        given = parse_qs(query.decode("ascii"), keep_blank_values=True, strict_parsing=True, max_num_fields=10)
+    except ValueError:
+        raise Problem("wrong-shape", "The query can't be read. It may be ?score_column=NAME.") from None
+    columns = given.pop("score_column", [])
+    if given or len(columns) > 1 or columns == [""]:
+        raise Problem("wrong-shape", "The query may be ?score_column=NAME and nothing else.")
+    return columns[0] if columns else None
+
+
+async def _read_body(receive: Receive, ticket: Ticket, options: ServerOptions) -> bytes:
+    """The whole body, counted as it comes."""
+    try:
+        return await asyncio.wait_for(_collect(receive, ticket, options.max_body_bytes), options.request_seconds)
+    except asyncio.TimeoutError:
+        raise Problem("slow-body", f"The body was not there after {options.request_seconds:g} s.") from None
+
+
+async def _collect(receive: Receive, ticket: Ticket, max_bytes: int) -> bytes:
+    parts: list[bytes] = []
+    n_bytes = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        part: bytes = message.get("body", b"")
+        n_bytes += len(part)
+        if n_bytes > max_bytes:
+            raise _too_large(max_bytes)
+        ticket.grow(len(part))
+        parts.append(part)
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _too_large(max_bytes: int) -> Problem:
+    return Problem("body-too-large", f"The body has more than {max_bytes:,} bytes.", max_bytes=max_bytes)

@@ -1,0 +1,134 @@
+"""Requests and answers in JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from trueup.serving._batch import JsonBatch
+from trueup.serving._plan import RowPlan
+from trueup.serving._problems import Problem
+
+__all__ = ["read_json", "write_json"]
+
+Floats = npt.NDArray[np.float64]
+_MEMBERS = {"rows", "scores"}
+_OPENED_A_ROW, _OPENED_ANYHOW = 4, 4096
+_SCORE_TYPES = {float, int, type(None)}
+
+
+def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | None = None) -> JsonBatch:
+    """The rows of a JSON body.
+
+    Parameters
+    ----------
+    body : bytes
+        ``{"rows": [{column: value, ...}, ...], "scores": [...]}``; the scores may be in the rows instead.
+    plan : RowPlan
+        What the rows must look like.
+    max_rows : int
+        The most rows that are taken.
+    score_column : str, optional
+        Where in the rows the scores are.
+
+    Returns
+    -------
+    JsonBatch
+        Rows that have the columns of the model, and scores in [0, 1].
+    """
+    _check_size(body, max_rows)
+    try:
+        request = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Problem("bad-json", f"The body can't be read as JSON: {error}.") from None
+    rows, scores = _members(request)
+    if len(rows) > max_rows:
+        raise Problem("too-many-rows", f"The request has {len(rows):,} rows; at most {max_rows:,} are taken.")
+    _check_rows(rows, plan, plan.score_column if score_column is None else score_column)
+    return JsonBatch(_scores(rows, scores, plan, score_column), rows)
+
+
+def write_json(probabilities: Floats, name: str, sha256: str) -> bytes:
+    """The answer to a JSON request; NaN becomes null."""
+    return orjson.dumps({"probabilities": probabilities.tolist(), "model": name, "sha256": sha256})
+
+
+def _check_size(body: bytes, max_rows: int) -> None:
+    """Refuse a body of far too many objects before they are made: three bytes of it would be seventy of memory each."""
+    opened = body.count(b"{") + body.count(b"[")  # also those in texts, of which a row may have some
+    if opened > _OPENED_A_ROW * max_rows + _OPENED_ANYHOW:
+        raise Problem(
+            "too-many-rows", f"The body opens {opened:,} objects and lists; at most {max_rows:,} rows are taken."
+        )
+
+
+def _members(request: Any) -> tuple[list[Any], list[Any] | None]:
+    if not isinstance(request, dict):
+        raise Problem("wrong-shape", f"The body is {_named(request)}, not an object.")
+    rows, scores = request.get("rows"), request.get("scores")
+    if not isinstance(rows, list):
+        raise Problem("wrong-shape", "The body has no list 'rows'." if rows is None else "'rows' is no list.")
+    if scores is not None and not isinstance(scores, list):
+        raise Problem("wrong-shape", "'scores' is no list.")
+    if not request.keys() <= _MEMBERS:
+        strange = next(name for name in request if name not in _MEMBERS)
+        raise Problem("wrong-shape", f"The body has a member {strange[:100]!r}, which means nothing here.")
+    return rows, scores
+
+
+def _check_rows(rows: list[Any], plan: RowPlan, score_name: str) -> None:
+    """Check that rows are objects, and their names."""
+    needed = set(plan.columns)
+    with_score = needed | {score_name}
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise Problem("wrong-shape", f"Row {place:,} is {_named(row)}, not an object.", row=place)
+        names = row.keys()
+        if names not in (needed, with_score):  # the usual rows are done with here
+            plan.check_names(names, score_name, row=place)
+
+
+def _scores(rows: list[dict[str, Any]], given: list[Any] | None, plan: RowPlan, asked: str | None) -> Floats:
+    if plan.base_rate is not None:
+        if given is not None:
+            raise Problem("bad-score", "The model was fitted without scores, on the base rate; it can't take any.")
+        return np.full(len(rows), plan.base_rate)
+    if given is not None:
+        if len(given) != len(rows):
+            raise Problem("wrong-shape", f"There are {len(given):,} scores and {len(rows):,} rows.")
+        values, where = given, "scores"
+    else:
+        name = plan.score_name(asked)
+        absent = next((place for place, row in enumerate(rows) if name not in row), None)
+        if absent is not None:
+            raise Problem(
+                "bad-score",
+                f"Row {absent:,} has no score: there is neither a list 'scores' nor a column {name!r}.",
+                row=absent,
+            )
+        values, where = [row[name] for row in rows], f"column {name!r}"
+    return _checked(values, where)
+
+
+def _checked(values: list[Any], where: str) -> Floats:
+    if not set(map(type, values)) <= _SCORE_TYPES:
+        place = next(place for place, value in enumerate(values) if type(value) not in _SCORE_TYPES)
+        _refuse(place, where)
+    scores = np.array(values, dtype=np.float64)  # None becomes NaN
+    wrong = (scores < 0) | (scores > 1)
+    if wrong.any():
+        _refuse(int(np.argmax(wrong)), where)
+    return scores
+
+
+def _refuse(place: int, where: str) -> None:
+    raise Problem("bad-score", f"Row {place:,}, {where}: not a number in [0, 1], and not null.", row=place)
+
+
+def _named(value: Any) -> str:
+    return {list: "a list", dict: "an object", str: "a string", type(None): "null", bool: "a boolean"}.get(
+        type(value), "a number"
+    )

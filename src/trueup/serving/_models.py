@@ -1,0 +1,151 @@
+"""The models that a server answers for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from trueup.errors import ModelFileError
+from trueup.model import BaselineModel
+from trueup.serving._metrics import ModelGauges
+from trueup.serving._options import ServerOptions
+from trueup.serving._plan import RowPlan, check_servable
+from trueup.serving._problems import Problem
+from trueup.serving._slot import LoadedModel, ModelSlot
+
+__all__ = ["Served", "ServedModels"]
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """A model and what its rows must look like, which are swapped together."""
+
+    loaded: LoadedModel
+    plan: RowPlan
+
+
+class _Entry:
+    """A name's model file, and what is served from it."""
+
+    def __init__(self, path: str, *, strict: bool) -> None:
+        self.slot = ModelSlot(path, n_jobs=1, accept=check_servable)  # the workers are the threads
+        self._strict = strict
+        self._served = self._serve(self.slot.current)
+
+    @property
+    def served(self) -> Served:
+        """What is in use now."""
+        loaded = self.slot.current
+        if self._served.loaded is not loaded:
+            self._served = self._serve(loaded)
+        return self._served
+
+    def _serve(self, loaded: LoadedModel) -> Served:
+        return Served(loaded, RowPlan.of(loaded.calibrator.model, strict=self._strict))
+
+
+class ServedModels:
+    """The models by name, and the candidates that shadow them.
+
+    Parameters
+    ----------
+    options : ServerOptions
+        Which files they are in.
+
+    Raises
+    ------
+    ModelFileError
+        If one of the files can't be used.
+    """
+
+    def __init__(self, options: ServerOptions) -> None:
+        strict = not options.allow_unknown_columns
+        self._entries = {name: _Entry(path, strict=strict) for name, path in options.models.items()}
+        # A candidate may know fewer columns than the model: what it does not know, it ignores.
+        self._shadows = {name: _Entry(path, strict=False) for name, path in options.shadows.items()}
+        self.default = options.default_model
+        for name, shadow in self._shadows.items():
+            if (shadow.served.plan.base_rate is None) != (self._entries[name].served.plan.base_rate is None):
+                raise ModelFileError(
+                    f"The candidate for {name!r} and the model differ in whether they take scores. They can't share "
+                    "requests."
+                )
+
+    @property
+    def names(self) -> list[str]:
+        """The names, the default first."""
+        return list(self._entries)
+
+    def served(self, name: str) -> Served:
+        """The model of a name, to be taken once a request; a `Problem` if there is none."""
+        entry = self._entries.get(name)
+        if entry is None:
+            raise Problem("unknown-model", f"There is no model {name[:64]!r}.")
+        return entry.served
+
+    def shadow(self, name: str) -> Served | None:
+        """The candidate that shadows a model."""
+        entry = self._shadows.get(name)
+        return None if entry is None else entry.served
+
+    def reload(self, *, force: bool = False) -> Iterator[tuple[str, bool, str | None]]:
+        """Look at all files; the name, whether it was swapped, and what is wrong, of each that has changed."""
+        named = [*self._entries.items(), *((f"{name}:shadow", entry) for name, entry in self._shadows.items())]
+        for name, entry in named:
+            before = entry.slot.error
+            swapped = entry.slot.reload(force=force)
+            error = entry.slot.error
+            if swapped or error != before or (force and error is not None):
+                yield name, swapped, error
+
+    def gauges(self) -> list[ModelGauges]:
+        """The models as `/metrics` shows them."""
+        return [
+            ModelGauges(name, entry.slot.current.sha256, entry.slot.current.loaded_at, entry.slot.error is not None)
+            for name, entry in self._entries.items()
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """What is in use under each name, and why the file there now is not, if so."""
+        return {
+            name: {"sha256": entry.slot.current.sha256, "error": entry.slot.error}
+            for name, entry in self._entries.items()
+        }
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """All that a client needs to know of a model."""
+        served = self.served(name)
+        loaded, model = served.loaded, served.loaded.calibrator.model
+        spec, summary = model.features, model.summary
+        features = [
+            {
+                "name": column,
+                "type": spec[column].kind.value if column in spec else "values of mixed or unusual types",
+                "json": served.plan.types[column][1],
+                "categories": len(spec[column].categories or ()) if _is_categorical(spec, column) else None,
+            }
+            for column in served.plan.columns
+        ]
+        is_baseline = isinstance(model, BaselineModel)
+        return {
+            "name": name,
+            "default": name == self.default,
+            "kind": type(model.body).__name__ if isinstance(model, BaselineModel) else "MCGrad",
+            "rounds": None if is_baseline else len(model.rounds),  # type: ignore[union-attr]
+            "features": features,
+            "scores": model.base_rate is None,
+            "score_column": served.plan.score_column if model.base_rate is None else None,
+            "base_rate": model.base_rate,
+            "fitted_rows": summary.n_rows,
+            "versions": dict(summary.versions),
+            "sha256": loaded.sha256,
+            "bytes": loaded.n_bytes,
+            "loaded_at": datetime.fromtimestamp(loaded.loaded_at, timezone.utc).isoformat(timespec="seconds"),
+            "shadowed": name in self._shadows,
+        }
+
+
+def _is_categorical(spec: Any, column: str) -> bool:
+    return column in spec and spec[column].is_categorical

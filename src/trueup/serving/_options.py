@@ -1,0 +1,133 @@
+"""What a server is told when it starts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from trueup.errors import ParameterError
+
+__all__ = ["ServerOptions"]
+
+MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What a server answers for, where it listens, and how much it takes on.
+
+    Attributes
+    ----------
+    models : mapping of str to str
+        The model files by name; the first one is the default.
+    shadows : mapping of str to str
+        Candidate files by the name of the model whose traffic they score too.
+    shadow_log : str, optional
+        A file of JSON lines with the scores of both.
+    host, port : str, int
+        Where to listen; port 0 is any that is free.
+    workers : int
+        Processes that answer.
+    token : str, optional
+        What clients must send as a bearer token; None lets everybody in.
+    certfile, keyfile : str, optional
+        PEM files for TLS.
+    allow_unknown_columns : bool
+        Whether columns that a model doesn't know are ignored instead of refused.
+    max_body_bytes, max_rows : int
+        The largest request.
+    max_requests, max_bytes_in_work : int
+        How many requests, and how many bytes of bodies, a worker takes on at once; more are refused with 503.
+    max_connections : int
+        Open connections of a worker.
+    request_seconds : float
+        How long a client may take to send its headers, its body, or to take its answer.
+    keep_alive_seconds : int
+        How long a connection may be idle.
+    drain_seconds : float
+        How long, when asked to stop, the server tells clients on open connections to go before it closes them.
+    stop_seconds : float
+        After how long work that is not done is given up.
+    reload_seconds : float
+        How often model files are looked at; 0 for on SIGHUP only.
+    worker_seconds : float
+        After how long without a sign of life a worker is replaced.
+    access_log : bool
+        Whether each request is a line in the log.
+
+    Examples
+    --------
+    >>> from trueup.serving import ServerOptions
+    >>> ServerOptions(models={"clicks": "clicks.trueup"}).host
+    '127.0.0.1'
+    """
+
+    models: Mapping[str, str]
+    shadows: Mapping[str, str] = field(default_factory=dict)
+    shadow_log: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    token: str | None = field(default=None, repr=False)
+    certfile: str | None = None
+    keyfile: str | None = None
+    allow_unknown_columns: bool = False
+    max_body_bytes: int = 32 * 2**20
+    max_rows: int = 100_000
+    max_requests: int = 64
+    max_bytes_in_work: int = 128 * 2**20
+    max_connections: int = 1000
+    request_seconds: float = 10.0
+    keep_alive_seconds: int = 30
+    drain_seconds: float = 1.0
+    stop_seconds: float = 30.0
+    reload_seconds: float = 1.0
+    worker_seconds: float = 30.0
+    access_log: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise ParameterError("There is no model to serve. Name at least one model file.")
+        for name in self.models:
+            if not MODEL_NAME.fullmatch(name):
+                raise ParameterError(
+                    f"{name!r} can't be the name of a model: use up to 64 letters, digits, '.', '_' and '-'. "
+                    "Give it one as NAME=FILE."
+                )
+        strangers = [name for name in self.shadows if name not in self.models]
+        if strangers:
+            raise ParameterError(f"There is no model {strangers[0]!r} for a candidate to shadow.")
+        if self.shadow_log is not None and not self.shadows:
+            raise ParameterError("There is a file for the scores of a candidate, but no candidate. Add one.")
+        if self.token is not None and not self.token.strip():
+            raise ParameterError("The token is empty. Set one, or none at all.")
+        if (self.certfile is None) != (self.keyfile is None):
+            raise ParameterError("TLS needs a certificate and its key: give both files, or neither.")
+        self._check_numbers()
+
+    @property
+    def default_model(self) -> str:
+        """The name of the model that is meant where none is named."""
+        return next(iter(self.models))
+
+    def _check_numbers(self) -> None:
+        for name in ("workers", "max_body_bytes", "max_rows", "max_requests", "max_bytes_in_work", "max_connections"):
+            _check(name, getattr(self, name), at_least=1)
+        for entry in fields(self):
+            if entry.name.endswith("_seconds"):
+                _check(entry.name, getattr(self, entry.name), at_least=0)
+        if not 0 <= self.port <= 65535:
+            raise ParameterError(f"port must be from 0 to 65535, got {self.port}.")
+        if self.max_bytes_in_work < self.max_body_bytes:
+            raise ParameterError(
+                f"max_bytes_in_work ({self.max_bytes_in_work:,}) must be at least max_body_bytes "
+                f"({self.max_body_bytes:,}), or the largest request could never be taken."
+            )
+
+
+def _check(name: str, value: Any, *, at_least: float) -> None:
+    if not math.isfinite(value) or value < at_least:
+        raise ParameterError(f"{name} must be at least {at_least}, got {value}.")

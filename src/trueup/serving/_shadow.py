@@ -1,0 +1,157 @@
+"""A candidate that scores the same traffic, after the answer and never in its way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from trueup.serving._batch import Batch
+from trueup.serving._metrics import DIFFERENCES, SCORES, Metrics, histogram
+from trueup.serving._models import Served, ServedModels
+from trueup.serving._problems import Problem
+
+__all__ = ["Shadow", "ShadowLog"]
+
+Floats = npt.NDArray[np.float64]
+_MAX_ROWS_WAITING = 200_000
+_NICE = 10
+MAX_LOG_BYTES = 2**30
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    name: str
+    request: str
+    batch: Batch
+    answer: Floats
+
+
+class ShadowLog:
+    """A file of JSON lines: the base score, the answer and the candidate's score of each row, and no features.
+
+    Parameters
+    ----------
+    path : str
+        The file, to which lines are added. Workers share it: each writes whole lines in one go.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
+
+    def write(self, job: _Job, candidate: Floats, sha256: str) -> None:
+        """Add a line a row, unless the file is full."""
+        if os.fstat(self._file).st_size >= MAX_LOG_BYTES:
+            return
+        rows = zip(job.batch.scores.tolist(), job.answer.tolist(), candidate.tolist(), strict=True)
+        lines = [
+            orjson.dumps(
+                {
+                    "model": job.name,
+                    "request": job.request,
+                    "row": row,
+                    "base": base,
+                    "answer": answer,
+                    "candidate": shadowed,
+                    "candidate_sha256": sha256[:12],
+                }
+            )
+            for row, (base, answer, shadowed) in enumerate(rows)
+        ]
+        os.write(self._file, b"\n".join(lines) + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+class Shadow:
+    """One thread of low priority that scores what it is offered; what it has no time for is dropped and counted.
+
+    Parameters
+    ----------
+    models : ServedModels
+        Where the candidates are.
+    metrics : Metrics
+        What is counted; only ever touched by way of `call`.
+    call : callable
+        Runs a function in the thread that owns the metrics.
+    log : ShadowLog, optional
+        Where the scores are written.
+    """
+
+    def __init__(
+        self,
+        models: ServedModels,
+        metrics: Metrics,
+        call: Callable[[Callable[[], None]], object],
+        log: ShadowLog | None = None,
+    ) -> None:
+        self._models, self._metrics, self._call, self._log = models, metrics, call, log
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._waiting = 0
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="trueup-shadow", daemon=True)
+        self._thread.start()
+
+    def offer(self, name: str, request: str, batch: Batch, answer: Floats) -> None:
+        """Score a batch later, if the model has a candidate and there is room."""
+        if self._models.shadow(name) is None:
+            return
+        n_rows = len(answer)
+        with self._lock:
+            has_room = self._waiting + n_rows <= _MAX_ROWS_WAITING
+            self._waiting += n_rows if has_room else 0
+        if has_room:
+            self._jobs.put(_Job(name, request, batch, answer))
+        else:
+            self._metrics.count("trueup_shadow_dropped_rows", name, by=n_rows)
+
+    def close(self, seconds: float = 5.0) -> None:
+        """Do what waits, and end the thread."""
+        self._jobs.put(None)
+        self._thread.join(seconds)
+        if self._log is not None and not self._thread.is_alive():
+            self._log.close()
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError, AttributeError):  # threads have priorities of their own on Linux only
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        while (job := self._jobs.get()) is not None:
+            served = self._models.shadow(job.name)
+            if served is not None:
+                self._score(job, served)
+            with self._lock:
+                self._waiting -= len(job.answer)
+
+    def _score(self, job: _Job, served: Served) -> None:
+        metrics, name = self._metrics, job.name
+        try:
+            observed = job.batch.score(served.loaded.calibrator, served.plan)
+            candidate = observed.probabilities
+            known = ~np.isnan(candidate) & ~np.isnan(job.answer)
+            scores = histogram(candidate[known], SCORES)
+            differences = histogram(np.abs(candidate - job.answer)[known], DIFFERENCES)
+            if self._log is not None:
+                self._log.write(job, candidate, served.loaded.sha256)
+        except (Problem, LookupError, ValueError, TypeError, OSError):  # lacks a column, or the disk is full
+            self._later(lambda: metrics.count("trueup_shadow_errors", name))
+            return
+
+        def record() -> None:
+            """Count, in the thread that may."""
+            metrics.observe("trueup_shadow_score", name, counts=scores)
+            metrics.observe("trueup_shadow_difference", name, counts=differences)
+
+        self._later(record)
+
+    def _later(self, record: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._call(record)

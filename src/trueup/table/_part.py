@@ -1,0 +1,120 @@
+"""Some of the rows and columns of a user's table, in the user's own library; and any table as an Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["part_of", "to_arrow"]
+
+
+def part_of(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence[str] | None = None) -> Any:
+    """Return the same table with those rows and those columns only.
+
+    Parameters
+    ----------
+    X : table
+        Whatever `read_table` takes.
+    rows : array of bool, optional
+        Which rows to keep; all by default.
+    columns : sequence of str, optional
+        The names of the columns to keep, for a table whose columns have names; all by default.
+
+    Returns
+    -------
+    table
+        Of the same library; a dict of arrays stays one.
+    """
+    places = None if rows is None else np.flatnonzero(rows)
+    if isinstance(X, Mapping):
+        chosen = {name: values for name, values in X.items() if columns is None or str(name) in columns}
+        return chosen if places is None else {name: _taken(values, places) for name, values in chosen.items()}
+    if isinstance(X, np.ndarray):
+        if columns is not None and X.dtype.names:
+            X = X[list(columns)]
+        return X if places is None else X[places]
+    import narwhals.stable.v2 as nw
+
+    frame = _frame(X)
+    if not isinstance(frame, nw.DataFrame):
+        return part_of(np.asarray(X), rows, columns)
+    if columns is not None:
+        wanted = set(columns)
+        frame = frame.select([name for name in frame.columns if str(name) in wanted])
+    if places is not None:
+        frame = frame[places]
+    return frame.to_native()
+
+
+def to_arrow(X: Any) -> pa.Table:
+    """Return any table as an Arrow table, to be written to a file.
+
+    Parameters
+    ----------
+    X : table
+        Whatever `read_table` takes.
+
+    Returns
+    -------
+    pyarrow.Table
+        The same columns; NumPy's are called x0, x1, ...
+    """
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    if isinstance(X, Mapping):
+        return pa.table({str(name): _arrow_array(values) for name, values in X.items()})
+    if isinstance(X, np.ndarray):
+        if X.dtype.names:
+            return pa.table({name: _arrow_array(X[name]) for name in X.dtype.names})
+        return pa.table({f"x{i}": _arrow_array(X[:, i]) for i in range(X.shape[1])})
+    frame = _frame(X)
+    if not isinstance(frame, nw.DataFrame):
+        return to_arrow(np.asarray(X))
+    return pa.table({str(name): _arrow_array(frame.get_column(name).to_native()) for name in frame.columns})
+
+
+def _frame(X: Any) -> Any:
+    """The table as narwhals knows it, or as it is."""
+    import narwhals.stable.v2 as nw
+
+    if type(X).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        if isinstance(X, pa.RecordBatch):  # which narwhals doesn't know
+            X = pa.Table.from_batches([X])
+    return nw.from_native(X, pass_through=True)
+
+
+def _taken(values: Any, places: npt.NDArray[np.intp]) -> Any:
+    if isinstance(values, np.ndarray):
+        return values[places]
+    if isinstance(values, (list, tuple)):
+        return [values[place] for place in places.tolist()]
+    import narwhals.stable.v2 as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series[places].to_native()
+    return values.take(places)  # an array of Arrow or of pandas
+
+
+def _arrow_array(values: Any) -> Any:
+    """A column as Arrow holds it; of values that it has no type for, their text."""
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    try:
+        if isinstance(series, nw.Series):
+            return series.to_arrow()
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        entries = series.to_list() if isinstance(series, nw.Series) else list(values)
+        return pa.array([None if entry is None else str(entry) for entry in entries], pa.string())

@@ -1,0 +1,108 @@
+"""Drawing rows again, against the same written to be read: weights times how often each cluster came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trueup import _native
+from trueup.comparison._input import PairedRows
+from trueup.comparison._losses import paired_loss
+from trueup.comparison._ranked import RANKED, rank_rows, resample
+from trueup.metrics import average_precision, brier_score, ecce, expected_calibration_error, log_loss, roc_auc
+
+PLAIN = {"auroc": roc_auc, "prauc": average_precision, "ecce": ecce, "ece": expected_calibration_error}
+
+
+def rows_of(seed: int, n: int, *, ties: bool, weighted: bool, n_clusters: int | None, soft: bool = False) -> PairedRows:
+    rng = np.random.default_rng(seed)
+    base, candidate = rng.random((2, n))
+    if ties:
+        base, candidate = np.round(base, 1), np.round(candidate, 1)
+    labels = rng.random(n) if soft else (rng.random(n) < base).astype(np.float64)
+    labels[:2] = 0, 1
+    cluster = np.arange(n) if n_clusters is None else np.sort(rng.integers(0, n_clusters, n))
+    cluster = np.unique(cluster, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    weights = rng.uniform(0.1, 3, n) if weighted else np.ones(n)
+    return PairedRows(labels, base, candidate, weights, cluster, int(cluster.max()) + 1, n_clusters is not None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(2, 60),
+    ties=st.booleans(),
+    weighted=st.booleans(),
+    n_clusters=st.sampled_from([None, 3, 20]),
+    soft=st.booleans(),
+)
+def test_a_replicate_is_the_metric_with_weights_times_draws(seed: int, n: int, **kind: Any) -> None:
+    rows = rows_of(seed, n, **kind)
+    model = rank_rows(rows, rows.candidate)
+    drawn = resample(model, n_replicates=3, seed=seed, n_threads=2)
+    for replicate in range(3):
+        counts = _native.draw_clusters(seed, replicate, rows.n_clusters)
+        weights = rows.weights * counts[rows.cluster]
+        positive, negative = weights @ rows.labels, weights @ (1 - rows.labels)
+        for name, metric in PLAIN.items():
+            found = drawn[name][replicate]
+            if (name == "auroc" and min(positive, negative) == 0) or (name == "prauc" and positive == 0):
+                assert np.isnan(found)
+            else:
+                assert found == pytest.approx(metric(rows.labels, rows.candidate, sample_weight=weights), abs=1e-12)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("ties", [False, True])
+def test_what_is_measured_on_all_rows_is_what_the_metrics_say(ties: bool, soft: bool) -> None:
+    rows = rows_of(3, 500, ties=ties, weighted=True, n_clusters=None, soft=soft)
+    for scores in (rows.base, rows.candidate):
+        measured = rank_rows(rows, scores).measured()
+        for name, metric in PLAIN.items():
+            assert measured[name] == pytest.approx(metric(rows.labels, scores, sample_weight=rows.weights), abs=1e-12)
+    for name, plain in (("log_loss", log_loss), ("brier", brier_score)):
+        loss = paired_loss(rows, name)
+        base, candidate = (plain(rows.labels, s, sample_weight=rows.weights) for s in (rows.base, rows.candidate))
+        assert (loss.mean_base, loss.mean_difference) == pytest.approx((base, candidate - base), abs=1e-12)
+
+
+def test_as_many_clusters_are_drawn_as_there_are_and_each_as_likely() -> None:
+    n, replicates = 50, 4_000
+    counts = np.array([_native.draw_clusters(1, replicate, n) for replicate in range(replicates)]).astype(float)
+    assert (counts.sum(axis=1) == n).all()
+    # A count is binomial, n draws of chance 1 / n: mean 1, variance 1 - 1/n, and two counts have covariance -1/n.
+    assert np.abs(counts.mean(axis=0) - 1).max() < 5 * np.sqrt(0.98 / replicates)
+    assert counts.var(axis=0).mean() == pytest.approx(0.98, abs=0.02)
+    assert len({tuple(row) for row in counts.tolist()}) == replicates
+    assert not np.array_equal(_native.draw_clusters(2, 0, n), _native.draw_clusters(1, 0, n))
+
+
+@pytest.mark.parametrize("n_clusters", [None, 40])
+def test_the_standard_error_of_a_loss_is_what_draws_without_end_would_spread(n_clusters: int | None) -> None:
+    rows = rows_of(5, 400, ties=False, weighted=True, n_clusters=n_clusters)
+    loss = paired_loss(rows, "log_loss")
+    means = []
+    for replicate in range(4_000):
+        weights = rows.weights * _native.draw_clusters(0, replicate, rows.n_clusters)[rows.cluster]
+        means.append(weights @ loss.difference / weights.sum())
+    # A standard deviation of 4,000 draws is within 1.1 % of its limit; the ratio's second-order terms add some.
+    unbiased = np.std(means) * np.sqrt(rows.n_clusters / (rows.n_clusters - 1))
+    assert loss.standard_error == pytest.approx(unbiased, rel=0.06)
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    model = rank_rows(rows := rows_of(7, 300, ties=True, weighted=True, n_clusters=30), rows.base)
+    one, four = (resample(model, n_replicates=20, seed=9, n_threads=threads) for threads in (1, 4))
+    for name in RANKED:
+        np.testing.assert_array_equal(one[name], four[name])
+
+
+def test_a_row_of_no_cluster_is_refused() -> None:
+    model = rank_rows(rows := rows_of(7, 30, ties=True, weighted=True, n_clusters=5), rows.base)
+    arrays = vars(model) | {"cluster": model.cluster + np.int32(1)}
+    with pytest.raises(ValueError, match="no such cluster"):
+        _native.resample(**arrays, seed=0, first=0, last=1)

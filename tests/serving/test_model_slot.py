@@ -1,0 +1,109 @@
+"""A model that is replaced while it is in use, or not, if the new file is bad."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from trueup.errors import ModelFileError
+from trueup.serving import ModelSlot
+
+
+@pytest.fixture
+def path(tmp_path, fitted):
+    path = tmp_path / "model.trueup"
+    path.write_bytes(fitted.path.read_bytes())
+    return path
+
+
+def replace(path, content: bytes) -> None:
+    beside = path.with_suffix(".new")
+    beside.write_bytes(content)
+    os.replace(beside, path)
+
+
+def test_the_same_file_is_not_loaded_again(path):
+    slot = ModelSlot(path)
+    before = slot.current
+    assert not slot.reload()
+    assert not slot.reload(force=True)  # read again, and found to be the same
+    assert slot.current is before
+
+
+def test_another_model_takes_its_place_and_the_old_one_goes_on_for_who_holds_it(path, fitted):
+    slot = ModelSlot(path)
+    held, row, score = slot.calibrator, {**fitted.rows[0], "day": None}, fitted.scores[0]
+    before = held.calibrate_one(row, score)
+    replace(path, fitted.other.read_bytes())
+    assert slot.reload()
+    assert held.calibrate_one(row, score) == before
+    assert slot.calibrator.calibrate_one(row, score) != before
+    assert slot.current.n_bytes == len(fitted.other.read_bytes())
+
+
+@pytest.mark.parametrize("content", [b"", b"noise" * 1000, None], ids=["empty", "noise", "cut"])
+def test_a_bad_file_leaves_the_model_and_says_why(path, fitted, content):
+    slot = ModelSlot(path)
+    before = slot.current
+    replace(path, fitted.other.read_bytes()[:-50] if content is None else content)
+    assert not slot.reload()
+    assert slot.current is before
+    assert "can't be used" in (slot.error or "")
+    replace(path, fitted.other.read_bytes())
+    assert slot.reload()
+    assert slot.error is None
+
+
+def test_a_file_that_is_gone_leaves_the_model(path):
+    slot = ModelSlot(path)
+    path.unlink()
+    assert not slot.reload()
+    assert "No such file" in (slot.error or "")
+
+
+def test_a_model_may_be_refused_by_who_uses_it(path, fitted):
+    def accept(calibrator):
+        if len(calibrator.model.rounds) > 1:
+            raise ModelFileError("too many rounds")
+
+    with pytest.raises(ModelFileError, match="too many rounds"):
+        ModelSlot(path, accept=accept)
+
+
+def test_a_watched_file_is_followed(path, fitted):
+    slot = ModelSlot(path)
+    before = slot.current.sha256
+    with slot.watch(0.01):
+        replace(path, fitted.other.read_bytes())
+        pause = threading.Event()
+        for _ in range(3000):
+            if slot.current.sha256 != before:
+                break
+            pause.wait(0.01)
+    assert slot.current.sha256 != before
+
+
+def test_threads_that_score_while_others_reload_get_one_model_or_the_other(path, fitted):
+    slot = ModelSlot(path)
+    row, score = {**fitted.rows[3], "day": None}, fitted.scores[3]
+    right = {ModelSlot(p).calibrator.calibrate_one(row, score) for p in (fitted.path, fitted.other)}
+    contents = [fitted.path.read_bytes(), fitted.other.read_bytes(), b"broken"]
+    found: set[float] = set()
+    done = threading.Event()
+
+    def score_all_the_time() -> None:
+        while not done.is_set():
+            found.add(slot.calibrator.calibrate_one(row, score))
+
+    threads = [threading.Thread(target=score_all_the_time) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for turn in range(30):
+        replace(path, contents[turn % 3])
+        slot.reload()
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert found == right
