@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kChunkRows = 512;                    // a chunk of rows stays in the first cache
 constexpr std::size_t kStateBytes = std::size_t{1} << 18;  // the sums of a group of combinations in the second
 constexpr std::size_t kLeastGroup = 4, kMostGroup = 64;    // combinations that share a chunk of rows
-constexpr std::size_t kMaxCells = std::size_t{1} << 24;
 
 // Sums of one cell, and the least and greatest values that they had at the end of a score.
 template <typename T, std::size_t L>
@@ -117,11 +116,6 @@ void walk(PairCell* cells, std::uint32_t* last, const std::uint32_t* place, cons
     }
 }
 
-TRUEUP_HOT void extend_places(std::uint32_t* place, const std::uint32_t* prefix, std::uint32_t n_values,
-                              const std::uint8_t* codes, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) place[i] = prefix[i] * n_values + codes[i];
-}
-
 TRUEUP_HOT void expand_draws(float* lanes, const std::uint8_t* draws, const float* if_zero, const float* if_one,
                              std::size_t n) {
     for (std::size_t i = 0; i < n; ++i)
@@ -143,47 +137,12 @@ double evidence_of(double range, double variance, double unit) {
 
 Cells::Cells(const std::uint8_t* codes, const std::uint32_t* n_values, const std::uint8_t* skips_zero,
              std::size_t n_partitions, const std::uint32_t* score_ids, std::size_t n_rows)
-    : codes_(codes),
-      n_values_(n_values, n_values + n_partitions),
+    : codes_(codes, n_values, n_partitions, n_rows),
       skips_zero_(skips_zero, skips_zero + n_partitions),
-      score_ids_(score_ids),
-      n_rows_(n_rows) {
-    if (n_rows > std::size_t{0x7FFFFFFF}) throw std::invalid_argument("too many rows");
-    for (std::size_t p = 0; p < n_partitions; ++p) {
-        const std::uint8_t* column = codes + p * n_rows;
-        const std::uint32_t largest = n_rows ? *std::max_element(column, column + n_rows) : 0;
-        if (n_values[p] == 0 || n_values[p] > 256 || largest >= n_values[p])
-            throw std::invalid_argument("a partition has a code beyond its number of values");
-    }
+      score_ids_(score_ids) {
     for (std::size_t i = 1; i < n_rows; ++i) {
         if (score_ids[i] < score_ids[i - 1]) throw std::invalid_argument("rows must be in order of score");
         if (score_ids[i] == score_ids[i - 1]) has_ties_ = true;
-    }
-}
-
-std::size_t Cells::n_cells(const Combinations& combinations, std::size_t c) const {
-    std::size_t cells = 1;
-    for (std::int32_t m = combinations.offsets[c]; m < combinations.offsets[c + 1]; ++m)
-        cells *= n_values_[static_cast<std::size_t>(combinations.members[m])];
-    return cells;
-}
-
-void Cells::check(const Combinations& combinations) const {
-    if (combinations.offsets[0] != 0) throw std::invalid_argument("offsets must start at 0");
-    for (std::size_t c = 0; c < combinations.n; ++c)
-        if (combinations.offsets[c + 1] < combinations.offsets[c])
-            throw std::invalid_argument("offsets must not decrease");
-    if (static_cast<std::size_t>(combinations.offsets[combinations.n]) != combinations.n_members)
-        throw std::invalid_argument("offsets must end at the number of members");
-    for (std::size_t m = 0; m < combinations.n_members; ++m)
-        if (combinations.members[m] < 0 || static_cast<std::size_t>(combinations.members[m]) >= n_values_.size())
-            throw std::invalid_argument("no such partition");
-    for (std::size_t c = 0; c < combinations.n; ++c) {
-        std::size_t cells = 1;  // checked at each step, so that the product can't overflow
-        for (std::int32_t m = combinations.offsets[c]; m < combinations.offsets[c + 1]; ++m) {
-            cells *= n_values_[static_cast<std::size_t>(combinations.members[m])];
-            if (cells > kMaxCells) throw std::invalid_argument("a combination has too many cells");
-        }
     }
 }
 
@@ -199,7 +158,7 @@ class CellPass {
         std::size_t bytes = 0;
         starts_.push_back(0);
         for (std::size_t c = 0; c < combinations.n; ++c) {
-            const std::size_t size = grid.n_cells(combinations, c) * sizeof(SumCell);
+            const std::size_t size = grid.codes_.n_cells(combinations, c) * sizeof(SumCell);
             const std::size_t in_group = c - starts_.back();
             if (in_group > 0 && (bytes + size > kStateBytes || in_group == most)) {
                 starts_.push_back(c);
@@ -230,17 +189,18 @@ class CellPass {
         const std::size_t first_c = first(group), last_c = last(group);
         state.begin.assign(1, 0);
         for (std::size_t c = first_c; c < last_c; ++c)
-            state.begin.push_back(state.begin.back() + grid_.n_cells(combinations_, c));
+            state.begin.push_back(state.begin.back() + grid_.codes_.n_cells(combinations_, c));
         state.cells.assign(state.begin.back(), Cell{});
         // No row has this score: what it folds, an empty sum, is 0, which counts anyway.
         state.last_score.assign(grid_.has_ties_ ? state.begin.back() : 0, 0xFFFFFFFFu);
         state.prefix.resize(kChunkRows);
         state.place.resize(kChunkRows);
-        for (std::size_t row = 0; row < grid_.n_rows_; row += kChunkRows) {
-            const std::size_t n = std::min(kChunkRows, grid_.n_rows_ - row);
+        for (std::size_t row = 0; row < grid_.n_rows(); row += kChunkRows) {
+            const std::size_t n = std::min(kChunkRows, grid_.n_rows() - row);
             const auto* lanes = lanes_of(row, n);
             for (std::size_t c = first_c; c < last_c; ++c) {
-                find_places(c, c == first_c, row, n, state.prefix.data(), state.place.data());
+                grid_.codes_.find_places(combinations_, c, c == first_c, row, n, state.prefix.data(),
+                                         state.place.data());
                 Cell* cells = state.cells.data() + state.begin[c - first_c];
                 if (grid_.has_ties_) {
                     std::uint32_t* last_score = state.last_score.data() + state.begin[c - first_c];
@@ -259,56 +219,27 @@ class CellPass {
     bool is_skipped(std::size_t c, std::size_t cell) const {
         for (std::int32_t m = combinations_.offsets[c + 1]; m-- > combinations_.offsets[c];) {
             const auto p = static_cast<std::size_t>(combinations_.members[m]);
-            if (grid_.skips_zero_[p] && cell % grid_.n_values_[p] == 0) return true;
-            cell /= grid_.n_values_[p];
+            if (grid_.skips_zero_[p] && cell % grid_.codes_.n_values(p) == 0) return true;
+            cell /= grid_.codes_.n_values(p);
         }
         return false;
     }
 
  private:
-    // The cell of each row in a chunk. Combinations in order share all but their last partition with the one before.
-    void find_places(std::size_t c, bool is_first, std::size_t row, std::size_t n, std::uint32_t* prefix,
-                     std::uint32_t* place) const {
-        const std::int32_t* members = combinations_.members + combinations_.offsets[c];
-        const auto depth = static_cast<std::size_t>(combinations_.offsets[c + 1] - combinations_.offsets[c]);
-        if (depth == 0) {
-            std::fill(place, place + n, 0u);
-            return;
-        }
-        if (is_first || !has_same_prefix(c)) {
-            std::fill(prefix, prefix + n, 0u);
-            for (std::size_t m = 0; m + 1 < depth; ++m) extend(prefix, prefix, members[m], row, n);
-        }
-        extend(place, prefix, members[depth - 1], row, n);
-    }
-
-    void extend(std::uint32_t* place, const std::uint32_t* prefix, std::int32_t partition, std::size_t row,
-                std::size_t n) const {
-        const auto p = static_cast<std::size_t>(partition);
-        extend_places(place, prefix, grid_.n_values_[p], grid_.codes_ + p * grid_.n_rows_ + row, n);
-    }
-
-    bool has_same_prefix(std::size_t c) const {
-        const std::int32_t* offsets = combinations_.offsets;
-        const std::int32_t depth = offsets[c + 1] - offsets[c];
-        if (depth != offsets[c] - offsets[c - 1]) return false;
-        const std::int32_t* members = combinations_.members;
-        return std::equal(members + offsets[c], members + offsets[c + 1] - 1, members + offsets[c - 1]);
-    }
-
     const Cells& grid_;
     const Combinations& combinations_;
     std::vector<std::size_t> starts_;
 };
 
 CellSums Cells::sums(const Combinations& combinations, const double* lanes, std::size_t min_rows, int n_threads) const {
-    check(combinations);
+    codes_.check(combinations);
     const CellPass pass(*this, combinations, n_threads);
     std::vector<CellSums> found(pass.n_groups());
     for_each_block(pass.n_groups(), n_threads, [&] {
         return [&, state = CellPass::State<SumCell>(), rows = std::vector<std::int32_t>()](std::size_t group) mutable {
             std::size_t n_states = 0;
-            for (std::size_t c = pass.first(group); c < pass.last(group); ++c) n_states += n_cells(combinations, c);
+            for (std::size_t c = pass.first(group); c < pass.last(group); ++c)
+                n_states += codes_.n_cells(combinations, c);
             rows.assign(n_states, 0);
             pass.run(
                 group, state, [&](std::size_t row, std::size_t) { return lanes + row * kSumLanes; },
@@ -350,13 +281,13 @@ CellSums Cells::sums(const Combinations& combinations, const double* lanes, std:
 
 void Cells::check(const Combinations& combinations, const std::int64_t* offsets, const std::int32_t* cell,
                   std::size_t n_chosen) const {
-    check(combinations);
+    codes_.check(combinations);
     if (offsets[0] != 0 || static_cast<std::size_t>(offsets[combinations.n]) != n_chosen)
         throw std::invalid_argument("the offsets of the chosen cells don't fit them");
     for (std::size_t c = 0; c < combinations.n; ++c)  // all of them, before any is read from
         if (offsets[c + 1] < offsets[c]) throw std::invalid_argument("offsets must not decrease");
     for (std::size_t c = 0; c < combinations.n; ++c) {
-        const std::size_t cells = n_cells(combinations, c);
+        const std::size_t cells = codes_.n_cells(combinations, c);
         for (std::int64_t i = offsets[c]; i < offsets[c + 1]; ++i)
             if (cell[i] < 0 || static_cast<std::size_t>(cell[i]) >= cells)
                 throw std::invalid_argument("no such cell or slot");

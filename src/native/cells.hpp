@@ -8,20 +8,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "codes.hpp"
+
 namespace trueup {
 
 constexpr std::size_t kSumLanes = 4;
 constexpr std::size_t kDrawLanes = 8;
 constexpr std::size_t kPairLanes = 2;
 constexpr std::size_t kPairProducts = 3;
-
-// Combination c is made of the partitions members[offsets[c]] to members[offsets[c + 1] - 1].
-struct Combinations {
-    const std::int32_t* offsets;
-    std::size_t n;
-    const std::int32_t* members;
-    std::size_t n_members;
-};
 
 struct CellSums {
     std::vector<std::int32_t> combination;
@@ -57,7 +51,7 @@ class Cells {
     Cells(const std::uint8_t* codes, const std::uint32_t* n_values, const std::uint8_t* skips_zero,
           std::size_t n_partitions, const std::uint32_t* score_ids, std::size_t n_rows);
 
-    std::size_t n_rows() const { return n_rows_; }
+    std::size_t n_rows() const { return codes_.n_rows(); }
 
     // Sums of `lanes` (kSumLanes a row) in every cell of at least `min_rows` rows, in order of combination and cell.
     CellSums sums(const Combinations& combinations, const double* lanes, std::size_t min_rows, int n_threads) const;
@@ -75,16 +69,13 @@ class Cells {
                       int n_threads) const;
 
  private:
-    void check(const Combinations& combinations) const;
+    // Throws unless the combinations are sound and every chosen cell is one of its combination's.
     void check(const Combinations& combinations, const std::int64_t* offsets, const std::int32_t* cell,
                std::size_t n_chosen) const;
-    std::size_t n_cells(const Combinations& combinations, std::size_t c) const;
 
-    const std::uint8_t* codes_;
-    std::vector<std::uint32_t> n_values_;
+    Codes codes_;
     std::vector<std::uint8_t> skips_zero_;
     const std::uint32_t* score_ids_;
-    std::size_t n_rows_;
     bool has_ties_ = false;
 
     friend class CellPass;

@@ -16,6 +16,7 @@
 #include "parallel.hpp"
 
 namespace trueup {
+void bind_binned(nanobind::module_& m);
 void bind_cells(nanobind::module_& m);
 void bind_resampling(nanobind::module_& m);
 void bind_groups(nanobind::module_& m);
@@ -208,6 +209,7 @@ NB_MODULE(_native, m) {
         },
         "scores"_a, "labels"_a.noconvert(), "weights"_a.none().noconvert(), "soft"_a, "gradients"_a.noconvert(),
         "hessians"_a.noconvert(), "n_threads"_a = 1);
+    trueup::bind_binned(m);
     trueup::bind_cells(m);
     trueup::bind_groups(m);
     trueup::bind_resampling(m);

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments, serving
+    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments, serving, summaries
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
@@ -45,6 +45,7 @@ __all__ = [
     "plot",
     "segments",
     "serving",
+    "summaries",
 ]
 
 _HOME = {
@@ -66,7 +67,18 @@ _HOME = {
     "export_onnx": "trueup.exporting",
     "load": "trueup.inference",
 }
-_SUBPACKAGES = ("baselines", "curves", "datasets", "errors", "evaluation", "metrics", "plot", "segments", "serving")
+_SUBPACKAGES = (
+    "baselines",
+    "curves",
+    "datasets",
+    "errors",
+    "evaluation",
+    "metrics",
+    "plot",
+    "segments",
+    "serving",
+    "summaries",
+)
 
 
 def __getattr__(name: str) -> Any:

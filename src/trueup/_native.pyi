@@ -128,6 +128,26 @@ class CellMoves:
     def __init__(self, *, group: Ints, bin: Ints, delta: Floats, width: float, n_bins: int, n_groups: int) -> None: ...
     def apply(self, members: Bytes, probabilities: Floats, n_threads: int = 1) -> Floats: ...
 
+MAX_SCORE_BINS: int
+MAX_BINS_OF_COMBINATION: int
+
+Longs = npt.NDArray[np.int64]
+
+def sum_bins(
+    *,
+    codes: Bytes,
+    n_values: npt.NDArray[np.uint32],
+    offsets: Ints,
+    members: Ints,
+    slots: Shorts,
+    n_bins: npt.NDArray[np.uint32],
+    steps: Longs,
+    lanes: Longs,
+    n_threads: int = 1,
+) -> tuple[Ints, Ints, Longs, Longs, Shorts, Longs, Longs]: ...
+def add_bins(
+    keys: Longs, rises: Longs, falls: Longs, other_keys: Longs, other_rises: Longs, other_falls: Longs
+) -> tuple[Longs, Longs, Longs]: ...
 def draw_clusters(seed: int, replicate: int, n_clusters: int) -> Shorts: ...
 def resample(
     *,

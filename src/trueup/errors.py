@@ -23,6 +23,7 @@ __all__ = [
     "ParameterError",
     "RescaleWarning",
     "ScoreError",
+    "SummaryFileError",
     "TableError",
     "TrainingError",
     "TrueupError",
@@ -101,6 +102,10 @@ class TrainingError(TrueupError, ValueError):
 
 class ModelFileError(TrueupError):
     """A model file is damaged, truncated, hostile, or of a format that this version doesn't know."""
+
+
+class SummaryFileError(TrueupError):
+    """A file of a summary is damaged, truncated, hostile, or of a format that this version doesn't know."""
 
 
 class ExportError(TrueupError):

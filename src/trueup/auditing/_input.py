@@ -11,7 +11,7 @@ import numpy.typing as npt
 from trueup.errors import LabelError, TableError
 from trueup.table import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
 
-__all__ = ["AuditInput", "read_input"]
+__all__ = ["AuditInput", "number_of_labels", "read_input"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -50,7 +50,7 @@ def read_input(y: Any, p: Any, X: Any, sample_weight: Any) -> AuditInput:
     if y is None:
         raise LabelError("y is None. Pass what happened: a label a row.")
     table = None if X is None else read_table(X)
-    n = _length(y) if table is None else table.n_rows
+    n = number_of_labels(y) if table is None else table.n_rows
     if n == 0:
         raise TableError("There are no rows to audit. Pass at least one.")
     scores = read_scores(p, n, name="p")
@@ -63,7 +63,8 @@ def read_input(y: Any, p: Any, X: Any, sample_weight: Any) -> AuditInput:
     return AuditInput(kept, scores[rows], weights[rows], table, rows, n)
 
 
-def _length(y: Any) -> int:
+def number_of_labels(y: Any) -> int:
+    """How many labels there are."""
     try:
         return len(y)
     except TypeError:

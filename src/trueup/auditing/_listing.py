@@ -15,7 +15,7 @@ from trueup.metrics._ecce import brownian_range_survival
 from trueup.metrics._wilson import wilson_interval
 from trueup.segments import Segment, SegmentSums
 
-__all__ = ["MOST_LISTED", "Listing"]
+__all__ = ["MOST_LISTED", "Listing", "directions"]
 
 MOST_LISTED = 100_000
 
@@ -103,7 +103,7 @@ class Listing:
             "observed_rate": rate,
             "observed_low": low,
             "observed_high": high,
-            "direction": _directions(sums),
+            "direction": directions(sums),
             "ecce": sums.range / sums.weight,
             "sigma": standard_error,
             "ecce_sigma": sums.sigmas,
@@ -117,7 +117,7 @@ class Listing:
         }
 
 
-def _directions(sums: SegmentSums) -> list[str]:
+def directions(sums: SegmentSums) -> list[str]:
     """Which way the scores are wrong; both, if the errors at low and at high scores mostly cancel."""
     balance = (sums.score - sums.label) / np.maximum(sums.range, np.finfo(float).tiny)
     words = np.where(balance >= 0.5, "over-estimates", np.where(balance <= -0.5, "under-estimates", "both"))

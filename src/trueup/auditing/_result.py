@@ -14,7 +14,7 @@ from trueup.auditing._listing import Listing
 from trueup.errors import ParameterError
 from trueup.table import build_table
 
-__all__ = ["SCHEMA_VERSION", "AuditResult"]
+__all__ = ["SCHEMA_VERSION", "AuditResult", "plain_facts"]
 
 SCHEMA_VERSION = 1
 
@@ -148,7 +148,7 @@ class AuditResult:
         for place, values in zip(places, zip(*columns.values(), strict=True), strict=True):
             row = dict(zip(columns, values, strict=True))
             rows.append(row | {"conditions": self._listing.segment(place).to_dict()["conditions"]})
-        whole: dict[str, Any] = _plain({"schema_version": SCHEMA_VERSION, **facts, "segments": rows})
+        whole: dict[str, Any] = plain_facts({"schema_version": SCHEMA_VERSION, **facts, "segments": rows})
         return whole
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "Audit") -> str | None:
@@ -197,11 +197,12 @@ class AuditResult:
         )
 
 
-def _plain(value: Any) -> Any:
+def plain_facts(value: Any) -> Any:
+    """What JSON can hold of a value; None for what is not a finite number."""
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: plain_facts(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
+        return [plain_facts(inner) for inner in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -4,6 +4,8 @@ The names in ``__all__`` are for users. The others are what the rest of the pack
 grid of all segments to a depth, their sums in one pass, and what the whole search finds if the scores are true.
 """
 
+from trueup.segments._column_cuts import ColumnCut as ColumnCut
+from trueup.segments._column_cuts import learn_cuts as learn_cuts
 from trueup.segments._conditions import Condition as Condition
 from trueup.segments._conditions import Interval, Missing, OneOf, Segment
 from trueup.segments._enumerate import enumerate_segments

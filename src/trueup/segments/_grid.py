@@ -21,7 +21,7 @@ from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
 from trueup.segments._rows import ScoredRows
 from trueup.table import CalibrationTable, Column, listed
 
-__all__ = ["MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of"]
+__all__ = ["DEFAULT_VALUES", "MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of", "values_of"]
 
 MAX_COMBINATIONS = 20_000_000
 MAX_CELLS = 2**24  # of one combination
@@ -161,7 +161,7 @@ def cross_columns(
     def cut(column: Column, named: bool) -> Partition | None:
         """What is done to a column; most of it outside of Python, so that threads help."""
         feature = learn_column(column, named)
-        values = _values_of(feature.name, max_values, table)
+        values = values_of(feature.name, max_values, table)
         return cut_column(column, feature, values, splits_lumps=splits_lumps)
 
     chosen = chosen_columns(table, features, categorical_features)
@@ -184,16 +184,18 @@ def cross_columns(
     return partitions
 
 
-def _values_of(name: str, max_values: int | Mapping[str, int], table: CalibrationTable) -> int:
+def values_of(
+    name: str, max_values: int | Mapping[str, int], table: CalibrationTable, most: int = MAX_PARTS - 1
+) -> int:
     """Into how many values a column is cut."""
     if not isinstance(max_values, Mapping):
-        _check_whole("max_values", max_values, 2, MAX_PARTS - 1)
+        _check_whole("max_values", max_values, 2, most)
         return max_values
     absent = [column for column in max_values if column not in table]
     if absent:
         raise ColumnError(f"max_values: X has no column {listed(absent)}. Its columns are {listed(table.names, 12)}.")
     value = max_values.get(name, DEFAULT_VALUES)
-    _check_whole(f"max_values of {name!r}", value, 2, MAX_PARTS - 1)
+    _check_whole(f"max_values of {name!r}", value, 2, most)
     return value
 
 

@@ -32,7 +32,7 @@ class SegmentSums:
     ----------
     combination, cell : arrays of int32
         Where in the grid the segment is.
-    rows : array of int32
+    rows : array of integers
         How many rows it has.
     weight, score, label : arrays of float64
         Sums of weights, of weight times score, and of weight times label.
@@ -46,7 +46,7 @@ class SegmentSums:
 
     combination: IntArray
     cell: IntArray
-    rows: IntArray
+    rows: npt.NDArray[np.int32] | npt.NDArray[np.int64]
     weight: FloatArray
     score: FloatArray
     label: FloatArray

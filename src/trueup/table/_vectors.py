@@ -86,8 +86,11 @@ def read_scores(
     return values
 
 
-def read_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """Sample weights, none of them negative, and of a size that sums can hold; None for none."""
+def read_weights(weights: Any, n_rows: int, *, zeros_allowed: bool = False) -> npt.NDArray[np.float64] | None:
+    """Sample weights, none of them negative, and of a size that sums can hold; None for none.
+
+    All of them may be zero only where that is allowed.
+    """
     if weights is None:
         return None
     name = "sample_weight"
@@ -105,6 +108,8 @@ def read_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
         if bad.any():
             raise WeightError(f"{name}: {_count(bad)} weights {what} ({_first(bad, values)}). {advice}")
     if n_rows and not values.any():
+        if zeros_allowed:
+            return values
         raise WeightError(f"{name}: all {n_rows:,} weights are zero. At least one row must count.")
     if n_rows and values.max() < MIN_LARGEST_WEIGHT:
         what = f"all {n_rows:,} weights are below {MIN_LARGEST_WEIGHT:g}"
