@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from loopback import JSON, Connection, fitted_model, http_request, running_server, table_of
+from measured_service import finish, quantiles
 
 import trueup
-from results import finish, quantiles
 
 MAX_SECONDS, MAX_RATE = 600, 20_000
 N_ROWS = 256  # different rows, asked for in turn

@@ -30,8 +30,7 @@ from loopback import (
     running_server,
     table_of,
 )
-
-from results import finish, quantiles
+from measured_service import finish, quantiles
 
 MAX_SECONDS, MAX_REQUESTS = 3600, 10_000_000
 _BATCH = 2_000

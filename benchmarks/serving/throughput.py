@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from loopback import ARROW, Connection, arrow_stream, fitted_model, http_request, running_server, table_of
+from measured_service import finish, quantiles
 
 import trueup
-from results import finish, quantiles
 
 MAX_SECONDS = 600
 

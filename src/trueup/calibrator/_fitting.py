@@ -24,7 +24,15 @@ from trueup.errors import (
 from trueup.features import FeatureEncoder, learn_features
 from trueup.inference import score_logits, thread_count
 from trueup.model import CalibrationModel, RoundRecord, TrainingSummary
-from trueup.table import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
+from trueup.table import (
+    CalibrationTable,
+    Labels,
+    give_back_memory,
+    read_labels,
+    read_scores,
+    read_table,
+    read_weights,
+)
 from trueup.training import (
     FitOutcome,
     FitPlan,
@@ -105,6 +113,7 @@ def fit_model(
     watched = None if eval_set is None else _watched_rows(encoder, eval_set, labels, options, base_rate)
     data = rows.with_more(watched, spec.features, labels.soft)
     del table, encoder, base, rows, watched  # a fit needs the memory, and the data hold what it needs of them
+    give_back_memory()
     splitting = _Splitting(labels, None if weights is None else weights > 0)
     seeds = seeds_from(options.random_state)
     parameters = growth_parameters(

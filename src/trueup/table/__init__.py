@@ -1,6 +1,6 @@
 """Columns and roles in, checked arrays out; all messages about bad data; the only door to narwhals."""
 
-from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy
+from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy, give_back_memory
 from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
 from trueup.table._masks import read_mask, read_mask_table
@@ -15,6 +15,7 @@ __all__ = [
     "Labels",
     "arrow_to_numpy",
     "build_table",
+    "give_back_memory",
     "kind_of",
     "library_of",
     "listed",

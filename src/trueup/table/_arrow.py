@@ -6,6 +6,7 @@ costs half a second and much memory, which scoring must not pay.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,15 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EXACT_IN_FLOATS", "arrow_to_numpy"]
+__all__ = ["EXACT_IN_FLOATS", "arrow_to_numpy", "give_back_memory"]
 
 EXACT_IN_FLOATS = 2**53
+
+
+def give_back_memory() -> None:
+    """Let Arrow return to the system what it has freed and keeps for later."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
 def arrow_to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
