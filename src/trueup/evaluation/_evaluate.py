@@ -84,7 +84,7 @@ def evaluate(
     strict : bool, default=False
         Whether a warning of the diagnosis is an error.
     comparison : mapping, optional
-        More parameters of `trueup.compare`, such as ``{"primary": "brier_score", "level": 0.01}``.
+        More parameters of `trueup.compare`, such as ``{"primary": "brier", "level": 0.01}``.
     random_state : int, default=0
         Seed of the split, the fit and the comparison.
     n_jobs : int, optional
