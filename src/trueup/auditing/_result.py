@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from trueup.auditing._listing import Listing
 from trueup.errors import ParameterError
-from trueup.table import build_table
+from trueup.table import build_table, json_values
 
-__all__ = ["SCHEMA_VERSION", "AuditResult", "plain_facts"]
+__all__ = ["SCHEMA_VERSION", "AuditResult"]
 
 SCHEMA_VERSION = 1
 
@@ -148,7 +146,7 @@ class AuditResult:
         for place, values in zip(places, zip(*columns.values(), strict=True), strict=True):
             row = dict(zip(columns, values, strict=True))
             rows.append(row | {"conditions": self._listing.segment(place).to_dict()["conditions"]})
-        whole: dict[str, Any] = plain_facts({"schema_version": SCHEMA_VERSION, **facts, "segments": rows})
+        whole: dict[str, Any] = json_values({"schema_version": SCHEMA_VERSION, **facts, "segments": rows})
         return whole
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "Audit") -> str | None:
@@ -174,13 +172,9 @@ class AuditResult:
         True
         """
         from trueup.auditing._page import audit_page
-        from trueup.report import render_page, write_page
+        from trueup.report import page_out
 
-        page = audit_page(self, title=title)
-        if path is None:
-            return render_page(page)
-        write_page(page, path)
-        return None
+        return page_out(audit_page(self, title=title), path)
 
     def _repr_html_(self) -> str | None:
         """The result in brief, for notebooks; they fall back on text where jinja2 is not installed."""
@@ -195,16 +189,3 @@ class AuditResult:
             f"AuditResult({self.n:,} rows, {self.n_segments:,} segments: ECCE {self.ecce_sigma:.1f} σ "
             f"(p = {self.p_value:.3g}), MCE {self.mce:.1f} σ{chance})"
         )
-
-
-def plain_facts(value: Any) -> Any:
-    """What JSON can hold of a value; None for what is not a finite number."""
-    if isinstance(value, dict):
-        return {name: plain_facts(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_facts(inner) for inner in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,7 +16,7 @@ from trueup.comparison._metrics import MetricDifference
 from trueup.comparison._reasons import Reason
 from trueup.comparison._segments import SegmentSearch
 from trueup.errors import ParameterError
-from trueup.table import build_table
+from trueup.table import build_table, json_values
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult
@@ -163,7 +162,7 @@ class Comparison:
             rows.append(row | {"conditions": self._listing.segment(place).to_dict()["conditions"]})
         counted = {"n_harmed": self.n_harmed, "n_gaining": self.n_gaining}
         whole = {"schema_version": SCHEMA_VERSION, **facts, **counted, "metrics": metrics, "segments": rows}
-        plain: dict[str, Any] = _plain(whole)
+        plain: dict[str, Any] = json_values(whole)
         return plain
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "Comparison") -> str | None:
@@ -189,13 +188,9 @@ class Comparison:
         True
         """
         from trueup.comparison._page import comparison_page
-        from trueup.report import render_page, write_page
+        from trueup.report import page_out
 
-        page = comparison_page(self, title=title)
-        if path is None:
-            return render_page(page)
-        write_page(page, path)
-        return None
+        return page_out(comparison_page(self, title=title), path)
 
     def _repr_html_(self) -> str | None:
         """The result in brief, for notebooks; they fall back on text where jinja2 is not installed."""
@@ -209,15 +204,3 @@ class Comparison:
         change = f"{primary.metric} {primary.base:.4f} → {primary.candidate:.4f} (p = {primary.p_value:.3g})"
         segments = f"; of {self.n_segments:,} segments {self.n_gaining:,} gain, {self.n_harmed:,} are harmed"
         return f"Comparison({self.verdict}: {self.n:,} rows, {change}{segments if self.n_segments else ''})"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
+from trueup.table import json_values
 
 __all__ = ["SCHEMA_VERSION", "Diagnosis", "Finding", "Severity"]
 
@@ -65,7 +63,7 @@ class Finding:
             "severity": self.severity,
             "text": self.text,
             "advice": self.advice,
-            "values": _plain(self.values),
+            "values": json_values(self.values),
         }
 
     def __str__(self) -> str:
@@ -135,7 +133,7 @@ class Diagnosis:
             "ok": self.ok,
             "n_train": self.n_train,
             "n_test": self.n_test,
-            "facts": _plain(self.facts),
+            "facts": json_values(self.facts),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
@@ -159,15 +157,3 @@ class Diagnosis:
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """The findings, errors first; those of one severity stay in the order in which they were found."""
     return tuple(sorted(findings, key=lambda finding: _RANKS[finding.severity]))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)

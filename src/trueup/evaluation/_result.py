@@ -13,8 +13,8 @@ from trueup.comparison import Comparison, Reason
 from trueup.diagnosis import Diagnosis
 from trueup.evaluation._input import BoolArray, EvaluationInput, Floats
 from trueup.evaluation._model import describe_fit
-from trueup.evaluation._plain import plain
 from trueup.evaluation._sides import SplitFacts
+from trueup.table import json_values
 
 __all__ = ["SCHEMA_VERSION", "Evaluation", "HeldOut", "Seconds"]
 
@@ -134,7 +134,7 @@ class Evaluation:
         ['schema_version', 'verdict', 'reasons', 'split']
         """
         before, after = self.audits
-        whole: dict[str, Any] = plain(
+        whole: dict[str, Any] = json_values(
             {
                 "schema_version": SCHEMA_VERSION,
                 "verdict": self.verdict,
@@ -170,13 +170,9 @@ class Evaluation:
             The page as HTML; None if it was written.
         """
         from trueup.evaluation._page import evaluation_page
-        from trueup.report import render_page, write_page
+        from trueup.report import page_out
 
-        page = evaluation_page(self, title=title)
-        if path is None:
-            return render_page(page)
-        write_page(page, path)
-        return None
+        return page_out(evaluation_page(self, title=title), path)
 
     def save(
         self,

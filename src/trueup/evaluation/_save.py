@@ -7,9 +7,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trueup.evaluation._plain import plain
 from trueup.model import atomic_folder
 from trueup.report import require_packages
+from trueup.table import json_values
 
 if TYPE_CHECKING:
     from trueup.evaluation._result import Evaluation
@@ -33,7 +33,7 @@ def save(
     if report:
         require_packages()
     page = str(evaluation.to_html(title=title)) if report else None
-    facts = evaluation.to_dict() | ({} if about is None else {"about": plain(dict(about))})
+    facts = evaluation.to_dict() | ({} if about is None else {"about": json_values(dict(about))})
     with atomic_folder(folder, FILES) as temporary:
         evaluation.serving.save(temporary / "model.trueup")
         if page is not None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from trueup.errors import ParameterError
-from trueup.evaluation._plain import plain
 from trueup.evaluation._result import Evaluation
+from trueup.table import json_values
 
 __all__ = ["METRICS", "PERCENTILES", "Outcome", "Summary", "summarize"]
 
@@ -154,7 +154,7 @@ class Summary:
         dict
             The attributes by name. What is not a finite number is None.
         """
-        whole: dict[str, Any] = plain(
+        whole: dict[str, Any] = json_values(
             {
                 "schema_version": SCHEMA_VERSION,
                 "n_models": len(self.models),

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from trueup.evaluation._plain import plain
+from trueup.table import json_values
 
 if TYPE_CHECKING:
     from trueup.evaluation._summary import Summary
@@ -22,7 +22,7 @@ _NAMES = {"log_loss": "Log loss", "prauc": "PRAUC", "auroc": "AUROC", "ece": "EC
 
 def summary_csv(summary: Summary) -> str:
     """The models as a table in CSV, a line each."""
-    rows = plain(summary.rows())
+    rows = json_values(summary.rows())
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

@@ -7,28 +7,22 @@ written beside it, in its own package.
 
 from trueup.report._forms import in_form, p_value_in_form, percent_digits
 from trueup.report._limits import MOST_CURVES, MOST_SEGMENTS, made_with
-from trueup.report._render import can_render, render_page, render_summary, require_packages, write_page
+from trueup.report._render import can_render, page_out, render_page, render_summary, require_packages, write_page
+from trueup.report._segment_values import Choice, Column, Form, Option, Segments, Series, Story
 from trueup.report._series import series_of
 from trueup.report._values import (
     Check,
-    Choice,
-    Column,
     Estimate,
     Fact,
     Finding,
-    Form,
     Headline,
     Number,
     Numbers,
-    Option,
     Outcome,
     Page,
     Round,
     Rounds,
-    Segments,
-    Series,
     Severity,
-    Story,
     Tone,
 )
 
@@ -59,6 +53,7 @@ __all__ = [
     "in_form",
     "made_with",
     "p_value_in_form",
+    "page_out",
     "percent_digits",
     "render_page",
     "render_summary",

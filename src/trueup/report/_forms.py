@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from trueup.report._values import Estimate, Form, Number
+from trueup.report._segment_values import Form
+from trueup.report._values import Estimate, Number
 
 __all__ = ["digits_of", "in_form", "interval_in_form", "p_value_in_form", "percent_digits"]
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from trueup.report._charts import SERIES_ROLES, chart_specifications
-from trueup.report._values import Choice, Column, Form, Page, Rounds, Segments, Series
+from trueup.report._segment_values import Choice, Column, Form, Segments, Series
+from trueup.report._values import Page, Rounds
 
 __all__ = ["island_of", "safe_json"]
 

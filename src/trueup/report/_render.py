@@ -15,9 +15,10 @@ from trueup.report._charts import MISSING_EXTRA
 from trueup.report._forms import digits_of, in_form, interval_in_form, p_value_in_form
 from trueup.report._island import island_of, safe_json
 from trueup.report._layout import interval_mark, outcome_words
-from trueup.report._values import Form, Page
+from trueup.report._segment_values import Form
+from trueup.report._values import Page
 
-__all__ = ["can_render", "render_page", "render_summary", "require_packages", "write_page"]
+__all__ = ["can_render", "page_out", "render_page", "render_summary", "require_packages", "write_page"]
 
 # The scripts of the page, in the order in which they are joined: each file is one subject.
 _SCRIPTS = ("forms.js", "theme.js", "charts.js", "segments.js", "start.js")
@@ -54,6 +55,14 @@ def render_page(page: Page) -> str:
         "island": _trusted(safe_json(island_of(page))),
     }
     return _encodable(_environment().get_template("page.html.j2").render(values))
+
+
+def page_out(page: Page, path: str | os.PathLike[str] | None) -> str | None:
+    """The page as HTML; None if there is a path, where it is written."""
+    if path is None:
+        return render_page(page)
+    write_page(page, path)
+    return None
 
 
 def write_page(page: Page, path: str | os.PathLike[str]) -> None:

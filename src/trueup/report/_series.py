@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trueup.curves import cumulative_curve, reliability_curve
-from trueup.report._values import Series
+from trueup.report._segment_values import Series
 
 __all__ = ["series_of"]
 

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from trueup.auditing._listing import MOST_LISTED, directions
 from trueup.auditing._power import detectable_sum
-from trueup.auditing._result import plain_facts
 from trueup.errors import ParameterError
 from trueup.metrics._ecce import brownian_range_survival
 from trueup.metrics._wilson import wilson_interval
-from trueup.table import build_table, library_of
+from trueup.table import build_table, json_values, library_of
 
 if TYPE_CHECKING:
     from trueup.summaries._audit import Measured
@@ -152,7 +151,7 @@ class SummaryAudit:
         for place, values in zip(self._order(n_segments).tolist(), zip(*columns.values(), strict=True), strict=True):
             conditions = self._measured.segment(place).to_dict()["conditions"]
             rows.append(dict(zip(columns, values, strict=True)) | {"conditions": conditions})
-        whole: dict[str, Any] = plain_facts({"schema_version": SCHEMA_VERSION, **facts, "segments": rows})
+        whole: dict[str, Any] = json_values({"schema_version": SCHEMA_VERSION, **facts, "segments": rows})
         return whole
 
     def __repr__(self) -> str:

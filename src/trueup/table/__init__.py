@@ -3,6 +3,7 @@
 from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy, give_back_memory
 from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
+from trueup.table._json import json_values
 from trueup.table._masks import read_mask, read_mask_table
 from trueup.table._part import part_of, to_arrow
 from trueup.table._table import CalibrationTable, listed, read_table
@@ -16,6 +17,7 @@ __all__ = [
     "arrow_to_numpy",
     "build_table",
     "give_back_memory",
+    "json_values",
     "kind_of",
     "library_of",
     "listed",

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["plain"]
+__all__ = ["json_values"]
 
 
-def plain(value: Any) -> Any:
+def json_values(value: Any) -> Any:
     """The same in types that JSON knows; what is not a finite number is None, and any other value its text."""
     if isinstance(value, Mapping):
-        return {str(name): plain(inner) for name, inner in value.items()}
+        return {str(name): json_values(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(inner) for inner in value]
+        return [json_values(inner) for inner in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
