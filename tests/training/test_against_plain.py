@@ -237,7 +237,7 @@ def test_bins_are_shared_only_where_every_training_set_is_large(monkeypatch: pyt
             seen.append(shares_bins)
             super().__init__(*args, shares_bins=shares_bins, **options)
 
-    monkeypatch.setattr("trueup.calibrator._fitting.LightGBMGrower", Watched)
+    monkeypatch.setattr("trueup.calibrator._rounds.LightGBMGrower", Watched)
     shape = make("numbers, some missing")
     watched = (shape.X[:500], shape.y[:500], shape.scores[:500])
     for sample, eval_set in ((4000, None), (4001, None), (1000, watched)):

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from trueup.calibrator._summary import json_parameters, package_versions, seeds_from
-from trueup.errors import (
-    DataError,
-    InsufficientDataWarning,
-    LabelError,
-    ParameterError,
-    RescaleWarning,
-    ScoreError,
-    callers_level,
-)
+from trueup.calibrator._options import FitOptions
+from trueup.calibrator._rounds import fit_data, fitted_model, growth_of
+from trueup.calibrator._summary import seeds_from
+from trueup.errors import DataError, LabelError, ParameterError, ScoreError
 from trueup.features import FeatureEncoder, learn_features
-from trueup.inference import score_logits, thread_count
-from trueup.model import CalibrationModel, RoundRecord, TrainingSummary
+from trueup.inference import score_logits
+from trueup.model import CalibrationModel, RoundRecord
 from trueup.table import (
     CalibrationTable,
     Labels,
@@ -33,61 +25,11 @@ from trueup.table import (
     read_table,
     read_weights,
 )
-from trueup.training import (
-    FitOutcome,
-    FitPlan,
-    GrowthParameters,
-    LightGBMGrower,
-    Split,
-    TrainingData,
-    fit_rounds,
-    growth_parameters,
-    make_splits,
-    shown_progress,
-)
+from trueup.training import Split, TrainingData, make_splits
 
-__all__ = ["FitOptions", "fit_model"]
+__all__ = ["fit_model"]
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """The parameters of `MCGrad`, under the same names."""
-
-    features: Sequence[str] | None
-    categorical_features: Any
-    score_column: str | None
-    max_rounds: int
-    validation: Any
-    patience: int
-    rescale: Any
-    monotone_score: bool
-    min_sum_hessian_in_leaf: float
-    lightgbm_params: Mapping[str, Any] | None
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
-
-    def __post_init__(self) -> None:
-        for name, least in (("max_rounds", 0), ("patience", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-        if self.rescale not in ("honest", "train", None):
-            raise ParameterError(f'rescale must be "honest", "train" or None, got {self.rescale!r}.')
-        hessian = self.min_sum_hessian_in_leaf
-        if not isinstance(hessian, (int, float, np.number)) or not 0 <= hessian < np.inf:
-            raise ParameterError(f"min_sum_hessian_in_leaf must be a number of at least 0, got {hessian!r}.")
-        if not isinstance(self.monotone_score, (bool, np.bool_)):
-            raise ParameterError(f"monotone_score must be True or False, got {self.monotone_score!r}.")
-        if self.lightgbm_params is not None and not isinstance(self.lightgbm_params, Mapping):
-            raise ParameterError(f"lightgbm_params must be a mapping of names to values, got {self.lightgbm_params!r}.")
-        thread_count(self.n_jobs)
-
-    def to_json(self) -> dict[str, Any]:
-        """What a model file keeps: all that JSON can hold and that the model depends on."""
-        return json_parameters(vars(self))
 
 
 def fit_model(
@@ -116,24 +58,19 @@ def fit_model(
     give_back_memory()
     splitting = _Splitting(labels, None if weights is None else weights > 0)
     seeds = seeds_from(options.random_state)
-    parameters = growth_parameters(
-        options.lightgbm_params,
-        min_sum_hessian_in_leaf=float(options.min_sum_hessian_in_leaf),
-        n_features=len(spec.features),
-        most_categories=max((len(feature.categories or ()) for feature in spec.features), default=0),
-        monotone_score=options.monotone_score,
-        seed=seeds[1],
+    parameters = growth_of(options, spec, seeds[1])
+    splits: list[Split] | str = []
+    if n_fit < data.n_rows:
+        fit_rows = np.arange(n_fit, dtype=np.int32)
+        splits = [(fit_rows, np.arange(n_fit, data.n_rows, dtype=np.int32))]
+    elif options.validation is not None:
+        splits = splitting.splits(options.validation, seeds[0])
+    outcome = fit_data(data, n_fit, splits, parameters, options)
+    positive_rate = float(np.average(data.labels[:n_fit], weights=data.weights_of(slice(n_fit))))
+    model = fitted_model(
+        options, spec, outcome, labels=labels, base_rate=base_rate, n_rows=n_fit, positive_rate=positive_rate
     )
-    outcome = _fit(data, splitting, parameters, options, seeds[0])
-    summary = TrainingSummary(
-        n_rows=n_fit,
-        positive_rate=float(np.average(data.labels[:n_fit], weights=data.weights_of(slice(n_fit)))),
-        history=outcome.history,
-        gains=tuple(outcome.gains.tolist()),
-        parameters=options.to_json(),
-        versions=package_versions(),
-    )
-    return CalibrationModel(spec, outcome.rounds, base_rate, labels.classes, summary), outcome.history
+    return model, outcome.history
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,70 +185,3 @@ class _Splitting:
         if any(len(rows) == 0 for split in kept for rows in split):
             return "a split of validation= has a side without weight"
         return [(train, valid) for train, valid in kept]
-
-
-def _fit(
-    data: TrainingData, splitting: _Splitting, parameters: GrowthParameters, options: FitOptions, seed: int
-) -> FitOutcome:
-    """Fit on the rows to fit on; the rows after them, if there are any, decide the number of rounds."""
-    n_fit = splitting.n_fit
-    fit_rows = np.arange(n_fit, dtype=np.int32)
-    splits: list[Split] | str = []
-    if n_fit < data.n_rows:
-        splits = [(fit_rows, np.arange(n_fit, data.n_rows, dtype=np.int32))]
-    elif options.validation is not None:
-        splits = splitting.splits(options.validation, seed)
-    reason = splits if isinstance(splits, str) else _too_few(data, splits or [(fit_rows, fit_rows)], parameters)
-    if isinstance(splits, str) or (reason and options.max_rounds):
-        warnings.warn(
-            f"Too few rows: {reason}. No round is fitted, and the base scores are given back unchanged.",
-            InsufficientDataWarning,
-            stacklevel=callers_level(),
-        )
-        return FitOutcome((), (), np.zeros(data.matrix.shape[1] + 1))
-    rescale = options.rescale
-    if rescale == "honest" and not splits:
-        rescale = "train"
-        if options.max_rounds:
-            warnings.warn(
-                'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: '
-                'theta is fitted on the training rows, as with rescale="train".',
-                RescaleWarning,
-                stacklevel=callers_level(),
-            )
-    plan = FitPlan(
-        splits=splits,
-        refit_rows=fit_rows,
-        max_rounds=int(options.max_rounds),
-        patience=int(options.patience),
-        rescale=rescale,
-        n_threads=thread_count(options.n_jobs),
-        cancel=threading.Event(),
-    )
-    shares_bins = _may_share_bins(data, splits, n_fit, parameters)
-    grower = LightGBMGrower(data, parameters, shares_bins=shares_bins, n_threads=plan.n_threads)
-    with shown_progress(options.verbose, plan.max_rounds) as listener:
-        return fit_rounds(data, grower, plan, listener)
-
-
-def _may_share_bins(data: TrainingData, splits: Sequence[Split], n_fit: int, parameters: GrowthParameters) -> bool:
-    """Whether every training set is so large that its bins may come from all rows to fit on."""
-    return n_fit == data.n_rows and all(len(train) >= parameters.rows_to_share_bins for train, _ in splits)
-
-
-def _too_few(data: TrainingData, splits: Any, parameters: GrowthParameters) -> str:
-    """Why no tree can be grown on the smallest training set, or nothing."""
-    smallest = min((train for train, _ in splits), key=len)
-    if len(smallest) < parameters.min_rows:
-        return (
-            f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there "
-            f"are {len(smallest):,}"
-        )
-    hessian = data.hessian(smallest)
-    if hessian < parameters.min_hessian:
-        hint = " (multiply the weights so that their mean is 1)" if data.weights is not None else ""
-        return (
-            f"a split needs a sum of w·p·(1−p) of {parameters.min_hessian:g} (min_sum_hessian_in_leaf on each "
-            f"side), and the training rows have {hessian:.3g}{hint}"
-        )
-    return ""

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from trueup.calibrator._fitting import FitOptions, fit_model
+from trueup.calibrator._fitting import fit_model
+from trueup.calibrator._options import FitOptions
 from trueup.errors import ModelFileError, ScoreError
 from trueup.inference import Calibrator, load
 from trueup.model import CalibrationModel, RoundRecord

@@ -2,28 +2,49 @@
 
 from trueup.training._booster_text import trees_and_gains
 from trueup.training._data import TrainingData
-from trueup.training._lightgbm import LightGBMGrower
-from trueup.training._loop import FitOutcome, FitPlan, fit_rounds
+from trueup.training._lightgbm import GrownRound, LightGBMGrower
+from trueup.training._loop import FitOutcome, FitPlan, fit_parts, fit_rounds
+from trueup.training._packed import ColumnCodes, PackedMatrix, edges_of_sample, join_packed
 from trueup.training._parameters import DEFAULTS, PAPER_DEFAULTS, GrowthParameters, growth_parameters
+from trueup.training._parts import Rescale, Step, convergence_bound
 from trueup.training._progress import shown_progress
-from trueup.training._rescale import Rescaling, fit_rescaling, fit_theta
+from trueup.training._rescale import (
+    LOGIT_LIMIT,
+    Rescaling,
+    fit_rescaling,
+    fit_theta,
+    rescaling_from_sums,
+    theta_from_sums,
+)
 from trueup.training._splits import Split, make_splits
 
 __all__ = [
     "DEFAULTS",
+    "LOGIT_LIMIT",
     "PAPER_DEFAULTS",
+    "ColumnCodes",
     "FitOutcome",
     "FitPlan",
+    "GrownRound",
     "GrowthParameters",
     "LightGBMGrower",
+    "PackedMatrix",
+    "Rescale",
     "Rescaling",
     "Split",
+    "Step",
     "TrainingData",
+    "convergence_bound",
+    "edges_of_sample",
+    "fit_parts",
     "fit_rescaling",
     "fit_rounds",
     "fit_theta",
     "growth_parameters",
+    "join_packed",
     "make_splits",
+    "rescaling_from_sums",
     "shown_progress",
+    "theta_from_sums",
     "trees_and_gains",
 ]

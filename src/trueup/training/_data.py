@@ -8,11 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
+from trueup.inference import correction
+from trueup.model import Trees
+from trueup.training._packed import PackedMatrix
 
 __all__ = ["Rows", "TrainingData", "take_rows"]
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]  # LightGBM counts rows in 32 bits too
+_CHUNK = 16_384  # rows, which become numbers together before trees walk them
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +25,8 @@ class TrainingData:
 
     Attributes
     ----------
-    matrix : float64 array, rows by features, Fortran order
-        Values and category codes, NaN where missing.
+    matrix : float64 array, rows by features, Fortran order; or PackedMatrix
+        Values and category codes, NaN where missing; or what stands for them in less memory.
     categorical : uint8 array
         Which features are categorical.
     labels, base_logits : float64 arrays
@@ -33,7 +37,7 @@ class TrainingData:
         Whether the labels are probabilities.
     """
 
-    matrix: Floats
+    matrix: Floats | PackedMatrix
     categorical: npt.NDArray[np.uint8]
     labels: Floats
     base_logits: Floats
@@ -44,6 +48,23 @@ class TrainingData:
     def n_rows(self) -> int:
         """How many rows there are."""
         return len(self.labels)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return int(self.matrix.shape[1])
+
+    def corrections(self, trees: Trees, logits: Floats, rows: Rows | None, n_threads: int) -> Floats:
+        """What trees add to the logits of some rows, None being all."""
+        matrix = self.matrix
+        if rows is None and not isinstance(matrix, PackedMatrix):
+            return correction(trees, self.categorical, matrix, logits, n_threads)
+        corrections = np.empty_like(logits)
+        for first in range(0, len(logits), _CHUNK):
+            chunk = slice(first, first + _CHUNK)
+            numbers = take_rows(matrix, chunk if rows is None else rows[chunk])
+            corrections[chunk] = correction(trees, self.categorical, numbers, logits[chunk], n_threads)
+        return corrections
 
     def weights_of(self, rows: Rows | slice) -> Floats | None:
         """The weights of some rows."""
@@ -65,8 +86,12 @@ class TrainingData:
         return float((p * (1 - p) * (1.0 if weights is None else weights)).sum())
 
 
-def take_rows(matrix: Floats, rows: Rows) -> Floats:
-    """The rows of a matrix in Fortran order, in Fortran order; plain indexing would give C order."""
+def take_rows(matrix: Floats | PackedMatrix, rows: Rows | slice) -> Floats:
+    """Rows as numbers, in Fortran order; plain indexing of such a matrix would give C order."""
+    if isinstance(matrix, PackedMatrix):
+        return matrix.numbers_of(rows)
+    if isinstance(rows, slice):
+        return np.asfortranarray(matrix[rows])
     taken = np.empty((len(rows), matrix.shape[1]), order="F")
     for column in range(matrix.shape[1]):
         taken[:, column] = matrix[rows, column]

@@ -4,7 +4,7 @@ Binning the features is the larger part of making a `lightgbm.Dataset`, and it i
 set of rows is binned once; a round copies the bins and adds one column, the new logit.
 
 Large sets of rows may share one binning of all rows, as `lightgbm.cv` does it: a round then copies the bins of its
-rows. Bins don't know labels.
+rows. Bins don't know labels. Packed rows always do: what they are cut into came from all rows.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from trueup.model import Trees
 from trueup.training._booster_text import trees_and_gains
 from trueup.training._data import Rows, TrainingData, take_rows
 from trueup.training._lightgbm_private import add_columns
+from trueup.training._packed import PackedMatrix
+from trueup.training._packed_bins import packed_dataset
 from trueup.training._parameters import GrowthParameters
 
 __all__ = ["Cancelled", "GrownRound", "LightGBMGrower", "PreparedRows", "RoundGrower"]
@@ -80,6 +82,7 @@ class LightGBMGrower:
     ) -> None:
         self.data = data
         self.parameters = parameters
+        shares_bins = shares_bins or isinstance(data.matrix, PackedMatrix)
         self._bins_of_all = _Bins(data, None, n_threads) if shares_bins else None
 
     def prepare(self, rows: Rows | None, cancel: threading.Event) -> _BinnedRows:
@@ -109,9 +112,15 @@ class _Bins:
         return copied
 
     def _make(self, parameters: dict[str, Any]) -> lgb.Dataset:
-        matrix = self._data.matrix if self._rows is None else take_rows(self._data.matrix, self._rows)
+        matrix = self._data.matrix
         categorical = np.flatnonzero(self._data.categorical).tolist()
         parameters = {**parameters, "num_threads": _safe_threads(self._n_threads)}
+        if isinstance(matrix, PackedMatrix):
+            made = packed_dataset(matrix, parameters)
+            made.set_label(self._data.labels)
+            return made.set_weight(self._data.weights)
+        if self._rows is not None:
+            matrix = take_rows(matrix, self._rows)
         return _dataset(self._data, self._rows, matrix, parameters, categorical).construct()
 
 
@@ -132,7 +141,8 @@ class _BinnedRows:
     def grow(self, logits: Floats, n_threads: int) -> GrownRound:
         threads = _safe_threads(min(n_threads, len(logits) // _ROWS_A_THREAD))  # the trees don't depend on it
         parameters = {**self._grower.parameters.booster, "num_threads": threads}
-        n_columns = self._grower.data.matrix.shape[1] + 1
+        matrix = self._grower.data.matrix
+        n_columns = matrix.shape[1] + 1
         try:
             training_set = self._training_set(logits, parameters).construct()
             del logits  # LightGBM has copied them
@@ -150,7 +160,8 @@ class _BinnedRows:
             raise TrainingError(f"LightGBM could not grow a tree: {error}. Check lightgbm_params.") from error
         if booster.num_trees() == 0:
             return GrownRound(Trees.constant(0.0), np.zeros(n_columns))
-        return GrownRound(*trees_and_gains(booster.model_to_string(), n_columns))
+        trees, gains = trees_and_gains(booster.model_to_string(), n_columns)
+        return GrownRound(matrix.with_real_thresholds(trees) if isinstance(matrix, PackedMatrix) else trees, gains)
 
     def _training_set(self, logits: Floats, parameters: dict[str, Any]) -> lgb.Dataset:
         """The features and the logit, binned; the logit is the last column and the initial score."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,16 @@ from trueup.training._data import Rows, TrainingData
 from trueup.training._history import first_record, record_of_round
 from trueup.training._jobs import Workers, has_idle_threads
 from trueup.training._lightgbm import Cancelled, GrownRound, RoundGrower
-from trueup.training._parts import Part, Rescale, shared_rescaling
+from trueup.training._parts import LocalPart, Part, Rescale, shared_rescaling
 from trueup.training._rescale import Rescaling
 from trueup.training._splits import Split
 
-__all__ = ["FitOutcome", "FitPlan", "Listener", "fit_rounds"]
+__all__ = ["FitOutcome", "FitPlan", "Listener", "fit_parts", "fit_rounds"]
 
 Floats = npt.NDArray[np.float64]
+HeldOutT = TypeVar("HeldOutT")
 _Round = tuple[GrownRound, Rescaling]
+_Agree = Callable[[Sequence[Any], int], Rescaling]
 
 
 class Listener(Protocol):
@@ -60,6 +62,8 @@ class FitPlan:
         How many threads there are.
     cancel : threading.Event
         Set when the fit is being stopped.
+    follows : bool
+        Whether the fit on all rows may go on beside the search. It is quicker, and takes the memory of both.
     """
 
     splits: Sequence[Split]
@@ -69,6 +73,7 @@ class FitPlan:
     rescale: Rescale
     n_threads: int
     cancel: threading.Event = field(default_factory=threading.Event)
+    follows: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +108,52 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
         The rounds of the final fit.
     """
     splits = plan.splits or [(plan.refit_rows, plan.refit_rows[:0])]
-    search = _Search([Part(data, grower, train, valid, plan.cancel) for train, valid in splits], plan)
-    if len(splits) == 1 and np.array_equal(splits[0][0], plan.refit_rows):
+    parts = [LocalPart(data, grower, train, valid, plan.cancel) for train, valid in splits]
+    fits_all_rows = len(splits) == 1 and np.array_equal(splits[0][0], plan.refit_rows)
+
+    def final_part(cancel: threading.Event) -> LocalPart:
+        """All rows, none of which watches."""
+        return LocalPart(data, grower, plan.refit_rows, plan.refit_rows[:0], cancel)
+
+    return fit_parts(parts, None if fits_all_rows else final_part, plan, listener, shared_rescaling)
+
+
+def fit_parts(
+    parts: Sequence[Part[HeldOutT]],
+    final_part: Callable[[threading.Event], Part[HeldOutT]] | None,
+    plan: FitPlan,
+    listener: Listener,
+    agree: Callable[[Sequence[HeldOutT], int], Rescaling],
+) -> FitOutcome:
+    """Fit rounds on parts that are anywhere.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The training and validation rows of each split.
+    final_part : callable, optional
+        What makes the part of all rows; its growing ends when the event that it is given is set. None if the rows that
+        grow the trees of the only part are those of the final fit.
+    plan : FitPlan
+        What to fit; its rows are not looked at, only whether there are splits.
+    listener : Listener
+        Is told of every round.
+    agree : callable
+        Gives one rescaling for all parts from what they held out.
+
+    Returns
+    -------
+    FitOutcome
+        The rounds of the final fit.
+    """
+    search = _Search(parts, plan, agree)
+    if final_part is None:
         with Workers(1, [plan.cancel]) as workers:
             search.run(listener, workers, plan.n_threads)
-        return _outcome(search.rounds, search)  # the rows that grew the trees are those of the final fit
-    final = _FinalFit(data, grower, plan)
-    follows = has_idle_threads(len(splits), plan.n_threads)
-    share = max(1, plan.n_threads // (len(splits) + follows))
+        return _outcome(search.rounds, search)
+    final = _FinalFit(final_part, plan)
+    follows = plan.follows and has_idle_threads(len(parts), plan.n_threads)
+    share = max(1, plan.n_threads // (len(parts) + follows))
     with Workers(plan.n_threads, [plan.cancel, final.cancel]) as workers:
         search.run(listener, workers, share, (lambda: final.follow(search, workers, share)) if follows else None)
         final.complete(search, listener)
@@ -130,9 +173,9 @@ class _Search:
         Those of the first split.
     """
 
-    def __init__(self, parts: Sequence[Part], plan: FitPlan) -> None:
-        self._parts, self._plan = parts, plan
-        self.n_columns = parts[0].data.matrix.shape[1] + 1
+    def __init__(self, parts: Sequence[Part[Any]], plan: FitPlan, agree: _Agree) -> None:
+        self._parts, self._plan, self._agree = parts, plan, agree
+        self.n_columns = parts[0].n_columns
         self.best = 0
         self.history = [first_record(parts, plan.n_threads)]
         self.rounds: list[_Round] = []
@@ -161,17 +204,17 @@ class _Search:
         """Grow the round in all parts; the first part's trees, and how each part is rescaled."""
         parts, plan = self._parts, self._plan
 
-        def with_held_out(part: Part) -> tuple[GrownRound, Floats]:
+        def with_held_out(part: Part[Any]) -> tuple[GrownRound, Any]:
             """A part's trees, and what the parts need to agree on a rescaling."""
             return part.grow(share), part.held_out(share)
 
-        def with_own_rescaling(part: Part) -> _Round:
+        def with_own_rescaling(part: Part[Any]) -> _Round:
             """A part's trees, and their own rescaling, which the other parts need not wait for."""
             return part.grow(share), part.own_rescaling(plan.rescale, share)
 
         if plan.rescale == "honest" and plan.splits:
             watched = workers.all([functools.partial(with_held_out, part) for part in parts], then=beside)
-            shared = shared_rescaling(parts, [held_out for _, held_out in watched], plan.n_threads)
+            shared = self._agree([held_out for _, held_out in watched], plan.n_threads)
             return watched[0][0], [shared] * len(parts)
         grown = workers.all([functools.partial(with_own_rescaling, part) for part in parts], then=beside)
         return grown[0][0], [rescaling for _, rescaling in grown]
@@ -180,10 +223,10 @@ class _Search:
 class _FinalFit:
     """The rounds on all rows."""
 
-    def __init__(self, data: TrainingData, grower: RoundGrower, plan: FitPlan) -> None:
+    def __init__(self, final_part: Callable[[threading.Event], Part[Any]], plan: FitPlan) -> None:
         self._plan = plan
         self.cancel = threading.Event()
-        self._part = Part(data, grower, plan.refit_rows, plan.refit_rows[:0], self.cancel)
+        self._part = final_part(self.cancel)
         self._grown: GrownRound | None = None  # a round that is not rescaled yet
         self.rounds: list[_Round] = []
         self._wanted = plan.max_rounds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,16 @@ import numpy.typing as npt
 
 from trueup import _native
 
-__all__ = ["LOGIT_LIMIT", "THETA_MAX", "THETA_MIN", "Rescaling", "fit_rescaling", "fit_theta"]
+__all__ = [
+    "LOGIT_LIMIT",
+    "THETA_MAX",
+    "THETA_MIN",
+    "Rescaling",
+    "fit_rescaling",
+    "fit_theta",
+    "rescaling_from_sums",
+    "theta_from_sums",
+]
 
 LOGIT_LIMIT = 10.0  # logits beyond it are cut off for this fit only: a few certain rows must not decide
 THETA_MAX = 10.0
@@ -52,10 +62,15 @@ def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_t
     >>> round(fit_theta(np.full(4, 2 * np.log(3)), np.array([1.0, 1.0, 1.0, 0.0])), 6)
     0.5
     """
+    return theta_from_sums(lambda theta: _native.logistic_sums(logits, labels, weights, theta, LOGIT_LIMIT, n_threads))
+
+
+def theta_from_sums(sums: Callable[[float], tuple[float, float]]) -> float:
+    """The theta in [0, 10] with the least loss, whose first two derivatives are given, wherever the rows are."""
     low, high = 0.0, THETA_MAX
     theta = 1.0
     for _ in range(_MAX_ITERATIONS):
-        gradient, hessian = _native.logistic_sums(logits, labels, weights, theta, LOGIT_LIMIT, n_threads)
+        gradient, hessian = sums(theta)
         if gradient == 0.0:
             return theta
         low, high = (theta, high) if gradient < 0 else (low, theta)
@@ -114,12 +129,20 @@ def fit_rescaling(logits: Floats, labels: Floats, weights: Floats | None = None,
     >>> round(fitted.theta, 6), round(fitted.shift, 6)
     (1.0, -1.098612)
     """
-    theta, intercept = 1.0, 0.0
 
     def sums(theta: float, intercept: float) -> tuple[float, ...]:
         """The loss and its derivatives."""
         return _native.affine_sums(logits, labels, weights, theta, intercept, LOGIT_LIMIT, n_threads)
 
+    return rescaling_from_sums(sums)
+
+
+def rescaling_from_sums(sums: Callable[[float, float], Sequence[float]]) -> Rescaling:
+    """The theta and the shift with the least loss, of which the sums over all rows are given, wherever the rows are.
+
+    `sums` gives, for theta and the intercept, the loss, its derivatives, and its second derivatives.
+    """
+    theta, intercept = 1.0, 0.0
     loss, *slopes = sums(theta, intercept)
     for _ in range(_MAX_ITERATIONS):
         step = _newton_step(theta, slopes)

@@ -1,0 +1,188 @@
+"""Features as small codes: a byte a value, two or four where a feature has more values than a byte can tell apart.
+
+A table of floats takes eight bytes a value, and LightGBM tells at most some hundred values of a feature apart. So
+numbers are cut into intervals before a fit, and what stays in memory is in which interval each number lies. A tree then
+splits between intervals only, at an edge that is a number of the feature's own: whoever walks the tree with the number
+itself goes the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.model import Trees
+
+__all__ = ["ColumnCodes", "PackedMatrix", "edges_of_sample", "join_packed"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.unsignedinteger]
+_CATEGORICAL_SPLIT = 1  # the bit of a split's decision type that says so
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCodes:
+    """What the codes of a feature mean.
+
+    Attributes
+    ----------
+    upper : float64 array
+        Of numbers: the upper ends of the intervals, ascending, the last one beyond all others. Of categories: their
+        codes, from 0 on. The code after the last is a missing value.
+    categorical : bool
+        Whether the feature is categorical.
+    """
+
+    upper: Floats
+    categorical: bool
+
+    @classmethod
+    def of_categories(cls, n_categories: int) -> ColumnCodes:
+        """The codes of a categorical feature."""
+        return cls(np.arange(n_categories, dtype=np.float64), categorical=True)
+
+    @classmethod
+    def of_numbers(cls, edges: Floats) -> ColumnCodes:
+        """The codes of numbers that are cut at edges, each the upper end of an interval."""
+        beyond = 2 * edges[-1] + 1 if len(edges) and edges[-1] > 0 else 1.0
+        return cls(np.append(edges, beyond), categorical=False)
+
+    @property
+    def dtype(self) -> np.dtype[np.unsignedinteger]:
+        """The smallest type that holds every code."""
+        return np.min_scalar_type(len(self.upper))
+
+    @cached_property
+    def decoded(self) -> Floats:
+        """The number that stands for each code: an interval's upper end, a category, or NaN."""
+        return np.append(self.upper, np.nan)
+
+    def encode(self, numbers: Floats) -> Codes:
+        """The codes of numbers or of categories, of which NaN is missing."""
+        missing = np.isnan(numbers)
+        if self.categorical:
+            codes = np.where(missing, len(self.upper), numbers).astype(self.dtype)
+        else:
+            codes = np.searchsorted(self.upper[:-1], numbers, side="left").astype(self.dtype)
+            codes[missing] = len(self.upper)
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class PackedMatrix:
+    """A matrix of features as codes.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnCodes
+        What the codes of each feature mean.
+    codes : tuple of unsigned integer arrays
+        The codes of each feature, a row each.
+    """
+
+    columns: tuple[ColumnCodes, ...]
+    codes: tuple[Codes, ...]
+    n_rows: int
+
+    @classmethod
+    def encode(cls, columns: Sequence[ColumnCodes], matrix: Floats) -> PackedMatrix:
+        """Pack a matrix of numbers."""
+        codes = tuple(column.encode(matrix[:, place]) for place, column in enumerate(columns))
+        return cls(tuple(columns), codes, len(matrix))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.n_rows, len(self.columns)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the codes take."""
+        return sum(codes.nbytes for codes in self.codes)
+
+    def numbers_of(self, rows: npt.NDArray[np.integer] | slice) -> Floats:
+        """Some rows as numbers, in Fortran order."""
+        n = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
+        taken = np.empty((n, len(self.columns)), order="F")
+        for place, (column, codes) in enumerate(zip(self.columns, self.codes, strict=True)):
+            np.take(column.decoded, codes[rows], out=taken[:, place])
+        return taken
+
+    def with_real_thresholds(self, trees: Trees) -> Trees:
+        """Trees that were grown on decoded numbers, with every threshold at the upper end of an interval.
+
+        LightGBM puts a threshold half-way between the numbers that stand for two intervals. Decoded numbers go the
+        same way at either, but a number of the table lies anywhere in its interval.
+        """
+        thresholds = trees.threshold.copy()
+        numerical = (trees.decision_type & _CATEGORICAL_SPLIT) == 0
+        for place, column in enumerate(self.columns):
+            at = numerical & (trees.split_feature == place)
+            if at.any():
+                below = np.searchsorted(column.upper, thresholds[at], side="right") - 1
+                thresholds[at] = column.upper[np.maximum(below, 0)]
+        return replace(trees, threshold=thresholds)
+
+
+def join_packed(parts: Sequence[PackedMatrix]) -> PackedMatrix:
+    """Matrices of the same columns, one below the other."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    codes = tuple(np.concatenate([part.codes[place] for part in parts]) for place in range(len(first.columns)))
+    return PackedMatrix(first.columns, codes, sum(part.n_rows for part in parts))
+
+
+def edges_of_sample(numbers: Floats, most: int) -> Floats:
+    """Where to cut numbers into at most so many intervals, from a sample of them.
+
+    Numbers of which there are few are told apart, half-way between each other; of many, intervals hold about the same
+    number each, and a number that is more frequent than that has one of its own.
+
+    Parameters
+    ----------
+    numbers : float64 array
+        The sample; NaN is left out.
+    most : int
+        The most intervals.
+
+    Returns
+    -------
+    float64 array
+        The upper ends of all intervals but the last, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges_of_sample(np.array([1.0, 2.0, 2.0, 4.0, np.nan]), most=255).tolist()
+    [1.5, 3.0]
+    >>> edges_of_sample(np.arange(100.0), most=4).tolist()
+    [24.5, 49.5, 74.5]
+    """
+    distinct, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    if len(distinct) < 2:
+        return np.empty(0)
+    half_way = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
+    half_way = np.where(half_way < distinct[1:], half_way, distinct[:-1])  # of neighbours, half-way is one of them
+    if len(distinct) <= most:
+        return half_way
+    return half_way[_last_of_intervals(counts, most)]
+
+
+def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
+    """The places of the last value of each interval but the last one, filled evenly from the least value up."""
+    lasts: list[int] = []
+    left, intervals, held = int(counts.sum()), most, 0
+    for place, count in enumerate(counts[:-1].tolist()):
+        held += count
+        share = left / intervals
+        next_is_large = counts[place + 1] >= share
+        if intervals > 1 and (held >= share or (next_is_large and held > 0.5 * share)):
+            lasts.append(place)
+            left, intervals, held = left - held, intervals - 1, 0
+    return np.array(lasts, dtype=np.intp)
