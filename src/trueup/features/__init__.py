@@ -3,11 +3,12 @@
 from trueup.features._codes import FeatureCodes
 from trueup.features._conditions import holds_between, holds_missing, holds_one_of
 from trueup.features._encode import FeatureEncoder
-from trueup.features._learn import chosen_columns, learn_column, learn_columns, learn_features
+from trueup.features._learn import FeatureLearner, chosen_columns, learn_column, learn_columns, learn_features
 
 __all__ = [
     "FeatureCodes",
     "FeatureEncoder",
+    "FeatureLearner",
     "chosen_columns",
     "holds_between",
     "holds_missing",

@@ -15,7 +15,7 @@ from trueup.errors import ColumnError, ParameterError, TableError
 from trueup.model import Feature, FeatureSpec, OpaqueValue, ValueKind
 from trueup.table import CalibrationTable, Column, listed
 
-__all__ = ["chosen_columns", "learn_column", "learn_columns", "learn_features"]
+__all__ = ["FeatureLearner", "chosen_columns", "learn_column", "learn_columns", "learn_features"]
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+>")
 _MAX_BITS = 1024  # what a float can hold; Python refuses to write very long integers as text
@@ -140,22 +140,80 @@ def _check_there(names: Iterable[str], table: CalibrationTable, parameter: str) 
 
 def learn_column(column: Column, named_categorical: bool) -> Feature:
     """What a column holds, and its categories if it is categorical."""
-    if not named_categorical and not column.has_categorical_type:
-        if column.kind is ValueKind.NUMBER:
-            return Feature(column.name, ValueKind.NUMBER)
-        raise _not_a_number(column.name, column.kind.value)
-    distinct = column.distinct()
-    if column.kind is ValueKind.MIXED:  # True is 1, and which of them came first must not matter
-        distinct = {int(value) if isinstance(value, bool) else value for value in distinct}
-    types = set(map(type, distinct))
-    if types and types <= {dt.timedelta, dt.time} and not named_categorical and column.codes is None:
-        raise _not_a_number(column.name, "durations or times of day")
-    _check_categories(distinct, types, column)
-    try:
-        categories = sorted(distinct)
-    except TypeError:  # of several types: numbers can't be sorted among strings
-        categories = sorted(distinct, key=lambda value: (type(value).__name__, str(value)))
-    return Feature(column.name, column.kind, tuple(categories))
+    learner = FeatureLearner(column.name, named_categorical)
+    learner.add(column)
+    return learner.feature()
+
+
+class FeatureLearner:
+    """What a column holds, learned from a piece of it at a time; what was learned of other pieces can be added.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    named_categorical : bool
+        Whether it was named as categorical.
+    """
+
+    def __init__(self, name: str, named_categorical: bool) -> None:
+        self.name, self._named = name, named_categorical
+        self._kind, self._categorical = ValueKind.EMPTY, named_categorical
+        self._distinct: set[Any] = set()
+
+    @property
+    def may_hold_numbers(self) -> bool:
+        """Whether all that came so far are numbers that are not categories, or nothing at all."""
+        return not self._categorical and self._kind in (ValueKind.NUMBER, ValueKind.EMPTY)
+
+    def add(self, column: Column) -> None:
+        """Learn from a piece of the column."""
+        categorical = self._named or (column.has_categorical_type and column.kind is not ValueKind.EMPTY)
+        if not categorical and column.kind not in (ValueKind.NUMBER, ValueKind.EMPTY):
+            raise _not_a_number(column.name, column.kind.value)
+        distinct: set[Any] = set()
+        if categorical:
+            distinct = column.distinct()
+            if column.kind is ValueKind.MIXED:  # True is 1, and which of them came first must not matter
+                distinct = {int(value) if isinstance(value, bool) else value for value in distinct}
+            self._check(distinct - self._distinct, column)
+        self._join(column.kind, categorical, distinct)
+
+    def merge(self, other: FeatureLearner) -> None:
+        """Add what was learned of other pieces."""
+        self._join(other._kind, other._categorical, other._distinct)
+
+    def feature(self) -> Feature:
+        """What all pieces together hold."""
+        if self.may_hold_numbers and self._kind is ValueKind.NUMBER:
+            return Feature(self.name, ValueKind.NUMBER)
+        try:
+            categories = sorted(self._distinct)
+        except TypeError:  # of several types: numbers can't be sorted among strings
+            categories = sorted(self._distinct, key=lambda value: (type(value).__name__, str(value)))
+        return Feature(self.name, self._kind, tuple(categories))
+
+    def _join(self, kind: ValueKind, categorical: bool, distinct: set[Any]) -> None:
+        if kind is ValueKind.EMPTY:
+            return
+        if self._kind is ValueKind.EMPTY:
+            self._kind, self._categorical = kind, categorical
+        elif kind is not self._kind or categorical is not self._categorical:
+            here, before = (
+                f"{what.value}{', as categories' if of_categories else ''}"
+                for what, of_categories in ((kind, categorical), (self._kind, self._categorical))
+            )
+            raise ColumnError(
+                f"Column {self.name!r} holds {here}, but in rows before it held {before}. Convert one of them; numbers "
+                "that are categories must be named in categorical_features=."
+            )
+        self._distinct |= distinct
+
+    def _check(self, distinct: set[Any], column: Column) -> None:
+        types = set(map(type, distinct))
+        if types and types <= {dt.timedelta, dt.time} and not self._named and column.codes is None:
+            raise _not_a_number(column.name, "durations or times of day")
+        _check_categories(distinct, types, column)
 
 
 def _not_a_number(name: str, what: str) -> ColumnError:

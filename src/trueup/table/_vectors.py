@@ -13,7 +13,7 @@ from trueup.model import OpaqueValue, ValueKind
 from trueup.table._columns import Column
 from trueup.table._readers import column_from_any
 
-__all__ = ["Labels", "read_clusters", "read_labels", "read_scores", "read_weights"]
+__all__ = ["Labels", "check_weights_together", "read_clusters", "read_labels", "read_scores", "read_weights"]
 
 # LightGBM keeps weights and gains, which grow with the square of a sum of weights, as 32-bit floats.
 MAX_WEIGHT = 1e15
@@ -115,6 +115,15 @@ def read_weights(weights: Any, n_rows: int, *, zeros_allowed: bool = False) -> n
         what = f"all {n_rows:,} weights are below {MIN_LARGEST_WEIGHT:g}"
         raise WeightError(f"{name}: {what}. Divide all weights by their mean.")
     return values
+
+
+def check_weights_together(least: float, largest: float) -> None:
+    """Refuse weights that came in pieces and don't fit each other: the least above 0, and the largest of all."""
+    if least < MIN_SHARE_OF_LARGEST * largest:
+        raise WeightError(
+            f"sample_weight: some weights are less than {MIN_SHARE_OF_LARGEST:g} of the largest ({least:g} and "
+            f"{largest:g}). Set them to 0."
+        )
 
 
 def read_clusters(clusters: Any, n_rows: int) -> npt.NDArray[np.int64] | None:

@@ -1,0 +1,140 @@
+"""From a table that comes batch by batch to a `CalibrationModel`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.calibrator._options import FitOptions
+from trueup.calibrator._rounds import fit_data, fitted_model, growth_of
+from trueup.calibrator._summary import seeds_from
+from trueup.errors import DataWarning, ParameterError, TableError, callers_level
+from trueup.inference import score_logits
+from trueup.model import CalibrationModel, RoundRecord
+from trueup.packing import PackedRows, PackedStore, PackingPlan, Sides, StreamRoles, TableFacts, sides_for
+from trueup.streams import Stream, naming, open_stream, shown_rows
+from trueup.table import give_back_memory, listed
+from trueup.training import Split, TrainingData
+
+__all__ = ["fit_stream_model", "most_intervals"]
+
+
+def fit_stream_model(
+    options: FitOptions, source: Any, *, label: str, score: str | None, weight: str | None, key: str | None
+) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
+    """Fit a model on a table that is read twice and never held, and tell how it came about."""
+    stream = open_stream(source)
+    if not stream.rereadable:
+        raise TableError(
+            f"{stream.name} can be read only once, and a fit reads its rows twice. Pass files, a dataset, a query, or "
+            "a list of batches."
+        )
+    roles = roles_of(stream, options, label=label, score=score, weight=weight, key=key)
+    seeds = seeds_from(options.random_state)
+    plan, rows = _packed(stream, roles, options)
+    sides = sides_for(options.validation, plan.n_rows, seeds[0])
+    splits = _splits(sides, rows, soft=plan.labels.soft)
+    base_rate = None if roles.score is not None else float(np.average(rows.labels, weights=rows.weights))
+    base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
+    data = rows.training_data(plan.labels.soft, base_logit)
+    del rows
+    give_back_memory()
+    outcome = fit_data(data, data.n_rows, splits, growth_of(options, plan.spec, seeds[1]), options, follows=False)
+    positive_rate = float(np.average(data.labels, weights=data.weights))
+    model = fitted_model(
+        options,
+        plan.spec,
+        outcome,
+        labels=plan.labels,
+        base_rate=base_rate,
+        n_rows=data.n_rows,
+        positive_rate=positive_rate,
+    )
+    return model, outcome.history
+
+
+def roles_of(
+    stream: Stream, options: FitOptions, *, label: str, score: str | None, weight: str | None, key: str | None
+) -> StreamRoles:
+    """Which column of a stream is what; columns that only some parts have are told of and left out."""
+    if score is not None and options.score_column not in (None, score):
+        raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
+    named = [name for name in (label, score, weight, key, *(options.features or ())) if name in stream.partial_columns]
+    if named:
+        raise TableError(f"Column {named[0]!r} is missing in {stream.partial_columns[named[0]]}.")
+    if stream.partial_columns and options.features is None:
+        name, where = next(iter(stream.partial_columns.items()))
+        warnings.warn(
+            f"Column {listed(stream.partial_columns)} is left out, for not all parts have it ({name!r} is missing in "
+            f"{where}). Name the features to say which are meant.",
+            DataWarning,
+            stacklevel=callers_level(),
+        )
+    return StreamRoles.among(
+        stream.columns,
+        stream.name,
+        label=label,
+        score=options.score_column if score is None else score,
+        weight=weight,
+        key=key,
+        features=options.features,
+        categorical=options.categorical_features,
+    )
+
+
+def most_intervals(options: FitOptions) -> int:
+    """Into how many intervals numbers are cut: two bins of LightGBM's are for zero and for what is missing."""
+    for name, value in (options.lightgbm_params or {}).items():
+        if name in ("max_bin", "max_bins"):
+            return max(2, int(value) - 2)
+    return 253
+
+
+def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[PackingPlan, PackedRows]:
+    """All rows, packed."""
+    facts = TableFacts(roles)
+    _read(stream, roles, options, "learning what the columns hold", facts.add)
+    plan = facts.plan(most_intervals(options))
+    del facts
+    store = PackedStore(plan)
+    _read(stream, roles, options, "packing", lambda piece, first_row: store.add(plan.pack(piece, first_row)))
+    return plan, store.rows()
+
+
+def _read(
+    stream: Stream, roles: StreamRoles, options: FitOptions, doing: str, use: Callable[[Any, int], None]
+) -> None:
+    """Read all rows once, and show on a terminal how many have come."""
+    first_row = 0
+    with shown_rows(options.verbose, doing, stream.n_rows) as tell:
+        for batch in stream.batches(roles.columns):
+            with naming(batch):
+                use(batch.table, first_row)
+            first_row += batch.table.num_rows
+            tell(batch.table.num_rows)
+
+
+def _splits(sides: Sides, rows: PackedRows, *, soft: bool) -> list[Split] | str:
+    """Training and validation rows, or why there are too few for them."""
+    if not sides.n_folds:
+        return []
+    dealt = sides.of_rows(rows.hashes)
+    splits = [(_places(dealt != part), _places(dealt == part)) for part in sides.parts]
+    return _checked(splits, rows, soft)
+
+
+def _places(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    return np.flatnonzero(rows).astype(np.int32)
+
+
+def _checked(splits: Sequence[Split], rows: PackedRows, soft: bool) -> list[Split] | str:
+    for train, valid in splits:
+        if len(train) == 0 or len(valid) == 0:
+            return "one side of the split is empty (a key must have many values)"
+        if not soft and rows.labels[train].min() == rows.labels[train].max():
+            return "one side of the split trains on one class only"
+    return list(splits)

@@ -1,0 +1,21 @@
+"""From tables in pieces to what a fit works on: what all pieces hold is learned first, then each is packed."""
+
+from trueup.packing._facts import SAMPLE_ROWS, TableFacts
+from trueup.packing._plan import PackedRows, PackedStore, PackingPlan
+from trueup.packing._roles import StreamRoles
+from trueup.packing._sample import RowSample, row_hashes
+from trueup.packing._sides import AUTO_FOLDS_MAX_ROWS, Sides, sides_for
+
+__all__ = [
+    "AUTO_FOLDS_MAX_ROWS",
+    "SAMPLE_ROWS",
+    "PackedRows",
+    "PackedStore",
+    "PackingPlan",
+    "RowSample",
+    "Sides",
+    "StreamRoles",
+    "TableFacts",
+    "row_hashes",
+    "sides_for",
+]

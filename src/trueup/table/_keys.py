@@ -1,0 +1,139 @@
+"""Numbers of 64 bits that stand for the values of a column, the same in every process, file and version."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.errors import DataError
+from trueup.model import ValueKind, encode_value
+from trueup.table._columns import Column
+from trueup.table._readers import column_from_any
+
+__all__ = ["Hashes", "hash_column", "mix_hashes"]
+
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FNV_BASIS, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+
+
+def hash_column(values: Any, *, name: str = "key") -> Hashes:
+    """A number a row that depends on the row's value alone.
+
+    Equal values have equal numbers, whether integers come in 32 bits, in 64 or as floats, and strings plain or from a
+    dictionary.
+
+    Parameters
+    ----------
+    values : array-like or Column
+        Numbers, strings, booleans, dates or times; none may be missing.
+    name : str
+        What the messages call it.
+
+    Returns
+    -------
+    uint64 array
+        The numbers, scattered evenly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hash_column([1, 2]).tolist() == hash_column(np.array([1.0, 2.0])).tolist()
+    True
+    """
+    column = values if isinstance(values, Column) else column_from_any(name, values)
+    if column.codes is not None:
+        if (column.codes < 0).any():
+            raise _missing(name, column.codes < 0)
+        return hash_column(column.dictionary, name=name)[column.codes] if len(column) else np.empty(0, np.uint64)
+    if not isinstance(column.values, np.ndarray):
+        return _of_strings(column.values, name)
+    if column.values.dtype.kind in "iufM":
+        return _of_numbers(column, name)
+    objects = column.objects()
+    missing = np.fromiter((value is None for value in objects), bool, len(objects))
+    if missing.any():
+        raise _missing(name, missing)
+    if column.kind is ValueKind.STRING:
+        return _of_bytes([value.encode("utf-8", "surrogatepass") for value in objects])
+    return np.fromiter(map(_of_object, objects), np.uint64, len(objects))
+
+
+def mix_hashes(hashes: Hashes, seed: int = 0) -> Hashes:
+    """Other numbers, one to one, for another seed."""
+    with np.errstate(over="ignore"):
+        bits = hashes + np.uint64((seed + 1) % 2**64) * _GOLDEN
+        for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
+            bits ^= bits >> np.uint64(shift)
+            bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(33)
+    return bits
+
+
+def _of_numbers(column: Column, name: str) -> Hashes:
+    values = column.values
+    if values.dtype.kind == "M":
+        missing, values = np.isnat(values), values.astype("datetime64[us]").astype(np.int64)
+    else:
+        missing = np.isnan(values)
+    if missing.any():
+        raise _missing(name, missing)
+    if values.dtype.kind == "f":
+        whole = (values == np.floor(values)) & (np.abs(values) < 2.0**63)
+        bits = values.view(np.uint64) ^ _GOLDEN
+        bits[whole] = values[whole].astype(np.int64).view(np.uint64)
+    else:
+        bits = values.astype(np.int64 if values.dtype.kind == "i" else np.uint64).view(np.uint64)
+    return mix_hashes(bits)
+
+
+def _of_strings(values: Any, name: str) -> Hashes:
+    """Of Arrow's strings, from their bytes."""
+    import pyarrow as pa
+
+    if values.null_count:
+        raise _missing(name, np.array([value is None for value in values.to_pylist()]))
+    found = []
+    for chunk in getattr(values, "chunks", [values]):
+        if not len(chunk):
+            continue
+        large = pa.types.is_large_string(chunk.type)
+        _, offsets, data = chunk.buffers()
+        ends = np.frombuffer(offsets, np.int64 if large else np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        found.append(_fnv(ends.astype(np.int64), np.frombuffer(data or b"", np.uint8)))
+    return np.concatenate(found) if found else np.empty(0, np.uint64)
+
+
+def _of_bytes(values: list[bytes]) -> Hashes:
+    ends = np.concatenate([[0], np.cumsum([len(value) for value in values])]).astype(np.int64)
+    return _fnv(ends, np.frombuffer(b"".join(values), np.uint8))
+
+
+def _fnv(ends: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> Hashes:
+    """Fowler, Noll and Vo's hash of each string, scattered: a byte of all strings at a time."""
+    starts, lengths = ends[:-1], np.diff(ends)
+    hashes = np.full(len(starts), _FNV_BASIS)
+    rows, place = np.flatnonzero(lengths), 0
+    with np.errstate(over="ignore"):
+        while len(rows):
+            hashes[rows] = (hashes[rows] ^ data[starts[rows] + place]) * _FNV_PRIME
+            place += 1
+            rows = rows[lengths[rows] > place]
+    return mix_hashes(hashes)
+
+
+def _of_object(value: Any) -> int:
+    text = repr(encode_value(value)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def _missing(name: str, missing: npt.NDArray[np.bool_]) -> DataError:
+    n, first = int(missing.sum()), int(missing.argmax())
+    return DataError(
+        f"Column {name!r}: {n:,} of {len(missing):,} rows have no key (first at row {first:,}). Name a column that "
+        "tells every row where it belongs, or drop those rows."
+    )
