@@ -8,7 +8,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import baselines, curves, datasets, errors, evaluation, metrics, plot, segments, serving, summaries
+    from trueup import (
+        baselines,
+        curves,
+        datasets,
+        errors,
+        evaluation,
+        metrics,
+        plot,
+        segments,
+        serving,
+        streams,
+        summaries,
+    )
     from trueup.auditing import AuditResult, audit
     from trueup.calibrator import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
@@ -45,6 +57,7 @@ __all__ = [
     "plot",
     "segments",
     "serving",
+    "streams",
     "summaries",
 ]
 
@@ -77,6 +90,7 @@ _SUBPACKAGES = (
     "plot",
     "segments",
     "serving",
+    "streams",
     "summaries",
 )
 

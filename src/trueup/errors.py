@@ -15,6 +15,7 @@ __all__ = [
     "DataWarning",
     "DiagnosisError",
     "ExportError",
+    "FileError",
     "InsufficientDataWarning",
     "LabelError",
     "MissingExtraError",
@@ -72,7 +73,11 @@ class DiagnosisError(DataError):
         self.diagnosis = diagnosis
 
 
-class DataFileError(DataError):
+class FileError(DataError):
+    """A file can't be read or written."""
+
+
+class DataFileError(FileError):
     """A data file is missing, can't be downloaded, or is not the file that it was."""
 
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._errors import FileError, after_writing
+from trueup.cli._errors import after_writing
 from trueup.cli._printing import print_json
-from trueup.errors import DataFileError
+from trueup.errors import DataFileError, FileError
 
 if TYPE_CHECKING:
     from trueup.cli._demo_stories import Story

@@ -6,12 +6,11 @@ import contextlib
 import enum
 from collections.abc import Iterator
 
-from trueup.errors import DataError, ExportError, ModelFileError, ParameterError, TrueupError
+from trueup.errors import ExportError, ModelFileError, ParameterError, TrueupError
 
 __all__ = [
     "EXIT_CODE_MEANINGS",
     "ExitCode",
-    "FileError",
     "StoppedLate",
     "after_writing",
     "error_line",
@@ -41,10 +40,6 @@ EXIT_CODE_MEANINGS = {
     ExitCode.LIMIT: "a limit that was asked for is not met",
     ExitCode.STOPPED: "stopped by Ctrl-C",
 }
-
-
-class FileError(DataError):
-    """A file can't be read or written."""
 
 
 class StoppedLate(KeyboardInterrupt):

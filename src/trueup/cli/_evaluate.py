@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import assign_roles, check_column
 from trueup.cli._compare import FailOn
-from trueup.cli._errors import ExitCode, FileError, after_writing
+from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
 from trueup.cli._printing import print_json, reader_may_leave, shown
-from trueup.errors import DiagnosisError
+from trueup.errors import DiagnosisError, FileError
 
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._errors import ExitCode, FileError, StoppedLate, after_writing, error_line
+from trueup.cli._errors import ExitCode, StoppedLate, after_writing, error_line
 from trueup.cli._evaluate import EvaluateRequest, evaluated, failing
 from trueup.cli._models import ModelSpec
 from trueup.cli._printing import print_json, reader_may_leave, shown
-from trueup.errors import TrueupError
+from trueup.errors import FileError, TrueupError
 
 if TYPE_CHECKING:
     from trueup.evaluation import Outcome, Summary

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
-from trueup.cli._errors import FileError, after_writing
+from trueup.cli._errors import after_writing
 from trueup.cli._files import check_output, is_same_file
 from trueup.cli._printing import bytes_in_words, facts, print_json, screen, shown, working_on
+from trueup.errors import FileError
 
 if TYPE_CHECKING:
     from trueup.exporting import OnnxExport

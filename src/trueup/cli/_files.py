@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._csv import read_csv, with_category_text, with_faithful_text, write_csv
-from trueup.cli._errors import FileError
-from trueup.errors import ColumnError
+from trueup.errors import ColumnError, FileError
+from trueup.streams import Format, format_of_ending, known_ending
+from trueup.streams._csv import read_csv, with_category_text, with_faithful_text, write_csv
 
 if TYPE_CHECKING:
     from trueup.model import ValueKind
@@ -32,41 +31,13 @@ __all__ = [
 STANDARD_STREAM = "-"
 
 
-class Format(str, enum.Enum):
-    """How a table is written."""
-
-    PARQUET = "parquet"
-    CSV = "csv"
-    ARROW = "arrow"
-
-
-_ENDINGS = {
-    ".parquet": Format.PARQUET,
-    ".csv": Format.CSV,
-    ".csv.gz": Format.CSV,
-    ".arrow": Format.ARROW,
-    ".feather": Format.ARROW,
-    ".ipc": Format.ARROW,
-}
-
-
 def format_of(path: str, chosen: Format | None, option: str | None) -> Format:
     """The format that was asked for, or that the file's ending says; CSV in a pipe."""
     if chosen is not None:
         return chosen
     if path == STANDARD_STREAM:
         return Format.CSV
-    ending = known_ending(path)
-    if ending:
-        return _ENDINGS[ending]
-    known = ", ".join(_ENDINGS)
-    advice = "Rename it." if option is None else f"Rename it, or name its format with {option}."
-    raise FileError(f"{path!r} has none of the known endings ({known}). {advice}")
-
-
-def known_ending(path: str) -> str:
-    """The ending that says how a file is written; empty if it has none of those."""
-    return next((ending for ending in _ENDINGS if path.lower().endswith(ending)), "")
+    return format_of_ending(path, "Rename it." if option is None else f"Rename it, or name its format with {option}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from trueup.cli._errors import FileError
 from trueup.cli._files import STANDARD_STREAM, known_ending
-from trueup.errors import ParameterError
+from trueup.errors import FileError, ParameterError
 
 __all__ = ["ModelSpec", "models_in_folder", "models_in_manifest"]
 

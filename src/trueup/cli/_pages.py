@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import Protocol
 
-from trueup.cli._errors import FileError
 from trueup.cli._files import STANDARD_STREAM, check_output, is_same_file
 from trueup.cli._printing import working_on
-from trueup.errors import ParameterError
+from trueup.errors import FileError, ParameterError
 
 __all__ = ["check_page", "file_in_title", "write_html"]
 

@@ -1,0 +1,51 @@
+"""A batch of rows, and errors that say where it is from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trueup.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Batch", "naming"]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows of a stream.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The rows, at least one.
+    where : str
+        Where they are from, for messages: a file, and which of its rows.
+    """
+
+    table: pa.Table
+    where: str
+
+
+@contextlib.contextmanager
+def naming(batch: Batch) -> Iterator[None]:
+    """Say in errors about the data which batch they are in.
+
+    Parameters
+    ----------
+    batch : Batch
+        The batch that is worked on inside.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
+    try:
+        yield
+    except DataError as error:
+        raise type(error)(f"{batch.where[0].upper()}{batch.where[1:]}: {error}") from error
