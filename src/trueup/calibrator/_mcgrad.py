@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from trueup.calibrator._fitting import fit_model
 from trueup.calibrator._options import FitOptions
+from trueup.calibrator._streaming import fit_stream_model
 from trueup.errors import ModelFileError, ScoreError
 from trueup.inference import Calibrator, load
 from trueup.model import CalibrationModel, RoundRecord
@@ -195,6 +196,49 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             y = column_or_1d(y, warn=True)
         options = FitOptions(**self.get_params(deep=False))
         model, history = fit_model(options, X, y, scores=scores, sample_weight=sample_weight, eval_set=eval_set)
+        self._set_model(model, history)
+        return self
+
+    def fit_stream(
+        self, source: Any, *, label: str, score: str | None = None, weight: str | None = None, key: str | None = None
+    ) -> MCGrad:
+        """Learn from a table that is larger than memory.
+
+        Its rows are read twice: to learn what the columns hold, and to keep them as codes, one byte a feature and row
+        as a rule. Numbers are cut into 253 intervals for that, so trees are those of `fit` but for finer cuts.
+
+        Parameters
+        ----------
+        source : path, pattern, folder, dataset, query, table, or list of them
+            Whatever `trueup.streams.open_stream` takes, if it can be read again.
+        label : str
+            The column of labels.
+        score : str, optional
+            The column of the base model's probabilities; `score_column` by default.
+        weight : str, optional
+            The column of weights.
+        key : str, optional
+            A column, such as a user's id, whose values decide by a hash which rows validate: rows of one value stay
+            together, in whatever files they are. By default rows are dealt by their number.
+
+        Returns
+        -------
+        MCGrad
+            The estimator itself.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from trueup import MCGrad
+        >>> from trueup.datasets import make_traffic
+        >>> rows = make_traffic(5000, random_state=0)
+        >>> table = rows.X.append_column("y", pa.array(rows.y)).append_column("p", pa.array(rows.scores))
+        >>> model = MCGrad(validation=0.3, max_rounds=3).fit_stream(table.to_batches(1000), label="y", score="p")
+        >>> model.calibrate(table).shape
+        (5000,)
+        """
+        options = FitOptions(**self.get_params(deep=False))
+        model, history = fit_stream_model(options, source, label=label, score=score, weight=weight, key=key)
         self._set_model(model, history)
         return self
 

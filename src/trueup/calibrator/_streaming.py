@@ -20,7 +20,9 @@ from trueup.streams import Stream, naming, open_stream, shown_rows
 from trueup.table import give_back_memory, listed
 from trueup.training import Split, TrainingData
 
-__all__ = ["fit_stream_model", "most_intervals"]
+__all__ = ["fit_stream_model", "most_intervals", "roles_of"]
+
+_MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
 
 
 def fit_stream_model(
@@ -43,7 +45,8 @@ def fit_stream_model(
     data = rows.training_data(plan.labels.soft, base_logit)
     del rows
     give_back_memory()
-    outcome = fit_data(data, data.n_rows, splits, growth_of(options, plan.spec, seeds[1]), options, follows=False)
+    parameters, follows = growth_of(options, plan.spec, seeds[1]), data.n_rows <= _MOST_ROWS_AT_ONCE
+    outcome = fit_data(data, data.n_rows, splits, parameters, options, follows=follows)
     positive_rate = float(np.average(data.labels, weights=data.weights))
     model = fitted_model(
         options,
@@ -63,9 +66,7 @@ def roles_of(
     """Which column of a stream is what; columns that only some parts have are told of and left out."""
     if score is not None and options.score_column not in (None, score):
         raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
-    named = [name for name in (label, score, weight, key, *(options.features or ())) if name in stream.partial_columns]
-    if named:
-        raise TableError(f"Column {named[0]!r} is missing in {stream.partial_columns[named[0]]}.")
+    stream.check([name for name in (label, score, weight, key, *(options.features or ())) if name is not None])
     if stream.partial_columns and options.features is None:
         name, where = next(iter(stream.partial_columns.items()))
         warnings.warn(
@@ -105,9 +106,7 @@ def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[Pa
     return plan, store.rows()
 
 
-def _read(
-    stream: Stream, roles: StreamRoles, options: FitOptions, doing: str, use: Callable[[Any, int], None]
-) -> None:
+def _read(stream: Stream, roles: StreamRoles, options: FitOptions, doing: str, use: Callable[[Any, int], None]) -> None:
     """Read all rows once, and show on a terminal how many have come."""
     first_row = 0
     with shown_rows(options.verbose, doing, stream.n_rows) as tell:

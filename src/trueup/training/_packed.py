@@ -176,13 +176,16 @@ def edges_of_sample(numbers: Floats, most: int) -> Floats:
 
 def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
     """The places of the last value of each interval but the last one, filled evenly from the least value up."""
+    upto = np.cumsum(counts)
     lasts: list[int] = []
-    left, intervals, held = int(counts.sum()), most, 0
-    for place, count in enumerate(counts[:-1].tolist()):
-        held += count
-        share = left / intervals
-        next_is_large = counts[place + 1] >= share
-        if intervals > 1 and (held >= share or (next_is_large and held > 0.5 * share)):
-            lasts.append(place)
-            left, intervals, held = left - held, intervals - 1, 0
+    first, done = 0, 0
+    for intervals in range(most, 1, -1):
+        share = (upto[-1] - done) / intervals
+        last = int(np.searchsorted(upto, done + share))
+        if last > first and counts[last] >= share and upto[last - 1] - done > share / 2:
+            last -= 1  # the value that would overfill the interval fills one of its own
+        if last >= len(counts) - 1:
+            break
+        lasts.append(last)
+        first, done = last + 1, int(upto[last])
     return np.array(lasts, dtype=np.intp)
