@@ -20,7 +20,7 @@ from measured import Measurements
 from scoring import traffic
 from trueup import MCGrad, _native
 from trueup.calibrator import _fitting
-from trueup.training import _data, _lightgbm, _loop, _parts
+from trueup.training import _data, _growing, _lightgbm, _loop, _parts
 
 WAYS = {"the paper's way": MCGrad.paper(validation=5, n_jobs=1), "defaults": MCGrad(validation=5, n_jobs=1)}
 SPENT_ON: list[tuple[str, Any, str]] = [
@@ -29,7 +29,7 @@ SPENT_ON: list[tuple[str, Any, str]] = [
     ("LightGBM binning the features, once", _lightgbm._Bins, "_make"),
     ("LightGBM copying bins, binning the logit", _lightgbm._BinnedRows, "_training_set"),
     ("LightGBM setting up a booster", lgb.Booster, "__init__"),
-    ("reading trees", _lightgbm, "trees_and_gains"),
+    ("reading trees", _growing, "trees_and_gains"),
     ("walking trees for all rows", _data, "correction"),
     ("rescaling", _parts, "fit_rescaling"),
     ("rescaling", _parts, "fit_theta"),

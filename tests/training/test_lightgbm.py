@@ -11,7 +11,8 @@ import pytest
 
 from trueup.errors import TrainingError
 from trueup.training import LightGBMGrower, TrainingData, growth_parameters
-from trueup.training._lightgbm import Cancelled, GrownRound
+from trueup.training._growing import Cancelled
+from trueup.training._lightgbm import GrownRound
 
 
 def grow(cancel: threading.Event | None = None) -> GrownRound:

@@ -10,7 +10,8 @@ import pytest
 
 from trueup.model import RoundRecord, Trees
 from trueup.training import FitOutcome, FitPlan, TrainingData, fit_rounds
-from trueup.training._lightgbm import Cancelled, GrownRound
+from trueup.training._growing import Cancelled
+from trueup.training._lightgbm import GrownRound
 
 ROWS = np.arange(4)
 

@@ -18,7 +18,7 @@ from trueup.model import CalibrationModel, RoundRecord
 from trueup.packing import PackedRows, PackedStore, PackingPlan, Sides, StreamRoles, TableFacts, sides_for
 from trueup.streams import Stream, naming, open_stream, shown_rows
 from trueup.table import give_back_memory, listed
-from trueup.training import Split, TrainingData
+from trueup.training import Split
 
 __all__ = ["fit_stream_model", "most_intervals", "roles_of"]
 

@@ -2,9 +2,12 @@
 
 from trueup.training._booster_text import trees_and_gains
 from trueup.training._data import TrainingData
+from trueup.training._growing import Cancelled, copy_bins, grow_trees, naming_lightgbm
 from trueup.training._lightgbm import GrownRound, LightGBMGrower
+from trueup.training._lightgbm_private import add_columns
 from trueup.training._loop import FitOutcome, FitPlan, fit_parts, fit_rounds
-from trueup.training._packed import ColumnCodes, PackedMatrix, edges_of_sample, join_packed
+from trueup.training._packed import ColumnCodes, PackedMatrix, edges_of_sample, with_real_thresholds
+from trueup.training._packed_bins import PACKED_PARAMETERS, packed_dataset
 from trueup.training._parameters import DEFAULTS, PAPER_DEFAULTS, GrowthParameters, growth_parameters
 from trueup.training._parts import Rescale, Step, convergence_bound
 from trueup.training._progress import shown_progress
@@ -21,7 +24,9 @@ from trueup.training._splits import Split, make_splits
 __all__ = [
     "DEFAULTS",
     "LOGIT_LIMIT",
+    "PACKED_PARAMETERS",
     "PAPER_DEFAULTS",
+    "Cancelled",
     "ColumnCodes",
     "FitOutcome",
     "FitPlan",
@@ -34,17 +39,22 @@ __all__ = [
     "Split",
     "Step",
     "TrainingData",
+    "add_columns",
     "convergence_bound",
+    "copy_bins",
     "edges_of_sample",
     "fit_parts",
     "fit_rescaling",
     "fit_rounds",
     "fit_theta",
+    "grow_trees",
     "growth_parameters",
-    "join_packed",
     "make_splits",
+    "naming_lightgbm",
+    "packed_dataset",
     "rescaling_from_sums",
     "shown_progress",
     "theta_from_sums",
     "trees_and_gains",
+    "with_real_thresholds",
 ]

@@ -9,7 +9,6 @@ rows. Bins don't know labels. Packed rows always do: what they are cut into came
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,25 +18,17 @@ import lightgbm as lgb
 import numpy as np
 import numpy.typing as npt
 
-from trueup import _native
-from trueup.errors import TrainingError
 from trueup.model import Trees
-from trueup.training._booster_text import trees_and_gains
 from trueup.training._data import Rows, TrainingData, take_rows
+from trueup.training._growing import Cancelled, copy_bins, grow_trees, naming_lightgbm, safe_threads
 from trueup.training._lightgbm_private import add_columns
-from trueup.training._packed import PackedMatrix
-from trueup.training._packed_bins import packed_dataset
+from trueup.training._packed import PackedMatrix, with_real_thresholds
+from trueup.training._packed_bins import PACKED_PARAMETERS, packed_dataset
 from trueup.training._parameters import GrowthParameters
 
 __all__ = ["Cancelled", "GrownRound", "LightGBMGrower", "PreparedRows", "RoundGrower"]
 
 Floats = npt.NDArray[np.float64]
-Singles = npt.NDArray[np.float32]
-_ROWS_A_THREAD = 20_000  # with fewer, threads spend their time waiting for each other
-
-
-class Cancelled(Exception):  # noqa: N818 (a signal, as KeyboardInterrupt is)
-    """Raised in a worker when the fit is being stopped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +96,14 @@ class _Bins:
         with self._lock:
             if self._made is None:
                 self._made = self._make(parameters)
-        copied = self._made.subset([])
-        used: Any = rows  # given to `subset`, they would become a list of Python's integers
-        copied.used_indices = used
-        copied.construct().used_indices = []
-        return copied
+        return copy_bins(self._made, rows)
 
     def _make(self, parameters: dict[str, Any]) -> lgb.Dataset:
         matrix = self._data.matrix
         categorical = np.flatnonzero(self._data.categorical).tolist()
-        parameters = {**parameters, "num_threads": _safe_threads(self._n_threads)}
+        parameters = {**parameters, "num_threads": safe_threads(self._n_threads)}
         if isinstance(matrix, PackedMatrix):
-            made = packed_dataset(matrix, parameters)
+            made = packed_dataset([matrix], parameters)
             made.set_label(self._data.labels)
             return made.set_weight(self._data.weights)
         if self._rows is not None:
@@ -139,29 +126,25 @@ class _BinnedRows:
         self._bins, self._within_bins = bins, within_bins
 
     def grow(self, logits: Floats, n_threads: int) -> GrownRound:
-        threads = _safe_threads(min(n_threads, len(logits) // _ROWS_A_THREAD))  # the trees don't depend on it
+        threads = safe_threads(n_threads, len(logits))  # the trees don't depend on it
         parameters = {**self._grower.parameters.booster, "num_threads": threads}
-        matrix = self._grower.data.matrix
-        n_columns = matrix.shape[1] + 1
-        try:
+        data = self._grower.data
+        if isinstance(data.matrix, PackedMatrix):
+            parameters |= PACKED_PARAMETERS
+        with naming_lightgbm():
             training_set = self._training_set(logits, parameters).construct()
             del logits  # LightGBM has copied them
-            training_set.init_score = None  # ... and its copy back to Python is nobody's
-            if not any(training_set.feature_num_bin(column) for column in range(n_columns)):
-                return GrownRound(Trees.constant(0.0), np.zeros(n_columns))  # no column has two values to tell apart
-            gradients = _Gradients(training_set, self._grower.data.soft, threads)
-            booster = lgb.Booster(parameters, training_set)
-            for _ in range(self._grower.parameters.n_trees):
-                if self._cancel.is_set():
-                    raise Cancelled
-                if not _add_tree(booster, gradients):
-                    break
-        except lgb.basic.LightGBMError as error:
-            raise TrainingError(f"LightGBM could not grow a tree: {error}. Check lightgbm_params.") from error
-        if booster.num_trees() == 0:
-            return GrownRound(Trees.constant(0.0), np.zeros(n_columns))
-        trees, gains = trees_and_gains(booster.model_to_string(), n_columns)
-        return GrownRound(matrix.with_real_thresholds(trees) if isinstance(matrix, PackedMatrix) else trees, gains)
+            trees, gains = grow_trees(
+                training_set,
+                parameters,
+                n_trees=self._grower.parameters.n_trees,
+                n_columns=data.n_features + 1,
+                soft=data.soft,
+                cancel=self._cancel,
+            )
+        if isinstance(data.matrix, PackedMatrix):
+            trees = with_real_thresholds(trees, data.matrix.columns)
+        return GrownRound(trees, gains)
 
     def _training_set(self, logits: Floats, parameters: dict[str, Any]) -> lgb.Dataset:
         """The features and the logit, binned; the logit is the last column and the initial score."""
@@ -172,37 +155,6 @@ class _BinnedRows:
         training_set = self._bins.copy(within, parameters)
         add_columns(training_set, lgb.Dataset(column, params=parameters, feature_name=["score"]).construct())
         return training_set.set_init_score(logits)
-
-
-def _add_tree(booster: lgb.Booster, gradients: _Gradients) -> bool:
-    """Grow one tree more; say whether another may follow.
-
-    LightGBM sometimes chooses a split that leaves one side empty, notices, and gives the tree up with an error (its
-    issue 4739; all but unheard of unless leaves may be tiny). The trees before it stand, and the round ends with them.
-    """
-    try:
-        return not booster.update(fobj=gradients)  # it says whether nothing was left to split
-    except lgb.basic.LightGBMError as error:
-        if "best_split_info" in str(error):
-            return False
-        raise
-
-
-class _Gradients:
-    """The derivatives of the log loss at LightGBM's scores. Its own take a fifth of the time that a tree takes."""
-
-    def __init__(self, training_set: lgb.Dataset, soft: bool, n_threads: int) -> None:
-        self._labels = np.asarray(training_set.get_label(), dtype=np.float32)
-        weights = training_set.get_weight()
-        self._weights = None if weights is None else np.asarray(weights, dtype=np.float32)
-        self._soft, self._n_threads = soft, n_threads
-        self._gradients, self._hessians = np.empty_like(self._labels), np.empty_like(self._labels)
-
-    def __call__(self, scores: Floats, _: lgb.Dataset) -> tuple[Singles, Singles]:
-        _native.logistic_gradients(
-            scores, self._labels, self._weights, self._soft, self._gradients, self._hessians, self._n_threads
-        )
-        return self._gradients, self._hessians
 
 
 def _dataset(
@@ -222,15 +174,3 @@ def _dataset(
         feature_name=[f"f{i}" for i in range(matrix.shape[1])],
         params=parameters,
     )
-
-
-_threaded_in: set[int] = set()  # the processes in which LightGBM has started threads
-
-
-def _safe_threads(n_threads: int) -> int:
-    """At least one; and just one in a child of a process that had more: OpenMP's threads don't survive a fork."""
-    forked = bool(_threaded_in) and os.getpid() not in _threaded_in
-    if n_threads <= 1 or forked:
-        return 1
-    _threaded_in.add(os.getpid())
-    return n_threads

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from trueup.model import Trees
 
-__all__ = ["ColumnCodes", "PackedMatrix", "edges_of_sample", "join_packed"]
+__all__ = ["ColumnCodes", "PackedMatrix", "edges_of_sample", "with_real_thresholds"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger]
@@ -113,29 +113,21 @@ class PackedMatrix:
             np.take(column.decoded, codes[rows], out=taken[:, place])
         return taken
 
-    def with_real_thresholds(self, trees: Trees) -> Trees:
-        """Trees that were grown on decoded numbers, with every threshold at the upper end of an interval.
 
-        LightGBM puts a threshold half-way between the numbers that stand for two intervals. Decoded numbers go the
-        same way at either, but a number of the table lies anywhere in its interval.
-        """
-        thresholds = trees.threshold.copy()
-        numerical = (trees.decision_type & _CATEGORICAL_SPLIT) == 0
-        for place, column in enumerate(self.columns):
-            at = numerical & (trees.split_feature == place)
-            if at.any():
-                below = np.searchsorted(column.upper, thresholds[at], side="right") - 1
-                thresholds[at] = column.upper[np.maximum(below, 0)]
-        return replace(trees, threshold=thresholds)
+def with_real_thresholds(trees: Trees, columns: Sequence[ColumnCodes]) -> Trees:
+    """Trees that were grown on decoded numbers, with every threshold at the upper end of an interval.
 
-
-def join_packed(parts: Sequence[PackedMatrix]) -> PackedMatrix:
-    """Matrices of the same columns, one below the other."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    codes = tuple(np.concatenate([part.codes[place] for part in parts]) for place in range(len(first.columns)))
-    return PackedMatrix(first.columns, codes, sum(part.n_rows for part in parts))
+    LightGBM puts a threshold half-way between the numbers that stand for two intervals. Decoded numbers go the same
+    way at either, but a number of the table lies anywhere in its interval.
+    """
+    thresholds = trees.threshold.copy()
+    numerical = (trees.decision_type & _CATEGORICAL_SPLIT) == 0
+    for place, column in enumerate(columns):
+        at = numerical & (trees.split_feature == place)
+        if at.any():
+            below = np.searchsorted(column.upper, thresholds[at], side="right") - 1
+            thresholds[at] = column.upper[np.maximum(below, 0)]
+    return replace(trees, threshold=thresholds)
 
 
 def edges_of_sample(numbers: Floats, most: int) -> Floats:

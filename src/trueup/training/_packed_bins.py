@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import lightgbm as lgb
@@ -10,40 +11,46 @@ import numpy.typing as npt
 
 from trueup.training._packed import PackedMatrix
 
-__all__ = ["SAMPLE_ROWS", "packed_dataset", "reference_rows"]
+__all__ = ["PACKED_PARAMETERS", "SAMPLE_ROWS", "packed_dataset", "reference_rows"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 SAMPLE_ROWS = 200_000  # from which LightGBM finds bins, by its own default
 _BATCH_ROWS = 65_536
+# Bins are made from a sample, in which a feature may seem to have nothing to split that it has in all rows.
+PACKED_PARAMETERS: dict[str, Any] = {"feature_pre_filter": False}
 
 
-def packed_dataset(matrix: PackedMatrix, parameters: dict[str, Any], reference: Floats | None = None) -> lgb.Dataset:
+def packed_dataset(
+    matrices: Sequence[PackedMatrix], parameters: dict[str, Any], reference: Floats | None = None
+) -> lgb.Dataset:
     """The features of all rows, binned, without labels.
 
     Parameters
     ----------
-    matrix : PackedMatrix
-        The features.
+    matrices : sequence of PackedMatrix
+        The features, in pieces of the same columns.
     parameters : dict
         LightGBM's.
     reference : float64 array, optional
-        The rows from which bins are made; by default some of the matrix, from its beginning to its end.
+        The rows from which bins are made; by default some of the first piece, from its beginning to its end.
 
     Returns
     -------
     lightgbm.Dataset
         Constructed.
     """
+    columns = matrices[0].columns
     if reference is None:
-        reference = reference_rows(matrix, int(parameters.get("bin_construct_sample_cnt", SAMPLE_ROWS)))
-    n_columns = len(matrix.columns)
+        reference = reference_rows(matrices[0], int(parameters.get("bin_construct_sample_cnt", SAMPLE_ROWS)))
     bins = lgb.Dataset(
         reference,
-        categorical_feature=[place for place, column in enumerate(matrix.columns) if column.categorical],
-        feature_name=[f"f{place}" for place in range(n_columns)],
+        categorical_feature=[place for place, column in enumerate(columns) if column.categorical],
+        feature_name=[f"f{place}" for place in range(len(columns))],
         params={**parameters, "bin_construct_sample_cnt": len(reference)},
     )
-    return lgb.Dataset([_Decoded(matrix)], reference=bins.construct(), params=bins.params).construct()
+    return lgb.Dataset(
+        [_Decoded(matrix) for matrix in matrices], reference=bins.construct(), params=bins.params
+    ).construct()
 
 
 def reference_rows(matrix: PackedMatrix, n_rows: int) -> Floats:
