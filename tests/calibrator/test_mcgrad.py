@@ -88,7 +88,7 @@ def test_scores_that_are_right_already_are_left_alone() -> None:
 def test_the_number_of_jobs_does_not_change_the_model_file(
     validation: Any, rescale: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trueup.training._lightgbm._ROWS_A_THREAD", 1000)  # so that LightGBM itself gets two threads
+    monkeypatch.setattr("trueup.training._growing._ROWS_A_THREAD", 1000)  # so that LightGBM itself gets two threads
     options: dict[str, Any] = {"validation": validation, "max_rounds": 2, "rescale": rescale}
     one, two = (MCGrad(n_jobs=jobs, **options).fit(X, Y, scores=SCORES) for jobs in (1, 2))
     assert one.n_rounds_ > 0
@@ -320,7 +320,7 @@ def test_warnings_point_at_the_line_of_the_user(fitted: MCGrad) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_fit_in_a_forked_child_does_not_wait_for_threads_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueup.training._lightgbm._ROWS_A_THREAD", 1000)
+    monkeypatch.setattr("trueup.training._growing._ROWS_A_THREAD", 1000)
     model = MCGrad(max_rounds=1, validation=None, rescale=None, n_jobs=2).fit(X, Y, scores=SCORES)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         again = pool.apply_async(clone(model).fit, (X, Y), {"scores": SCORES}).get(timeout=60)

@@ -20,13 +20,13 @@ import numpy.typing as npt
 
 from trueup.model import Trees
 from trueup.training._data import Rows, TrainingData, take_rows
-from trueup.training._growing import Cancelled, copy_bins, grow_trees, naming_lightgbm, safe_threads
+from trueup.training._growing import copy_bins, grow_trees, naming_lightgbm, safe_threads
 from trueup.training._lightgbm_private import add_columns
 from trueup.training._packed import PackedMatrix, with_real_thresholds
 from trueup.training._packed_bins import PACKED_PARAMETERS, packed_dataset
 from trueup.training._parameters import GrowthParameters
 
-__all__ = ["Cancelled", "GrownRound", "LightGBMGrower", "PreparedRows", "RoundGrower"]
+__all__ = ["GrownRound", "LightGBMGrower", "PreparedRows", "RoundGrower"]
 
 Floats = npt.NDArray[np.float64]
 

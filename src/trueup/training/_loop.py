@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from trueup.model import FittedRound, RoundRecord, Trees
 from trueup.training._data import Rows, TrainingData
+from trueup.training._growing import Cancelled
 from trueup.training._history import first_record, record_of_round
 from trueup.training._jobs import Workers, has_idle_threads
-from trueup.training._lightgbm import Cancelled, GrownRound, RoundGrower
+from trueup.training._lightgbm import GrownRound, RoundGrower
 from trueup.training._parts import LocalPart, Part, Rescale, shared_rescaling
 from trueup.training._rescale import Rescaling
 from trueup.training._splits import Split
