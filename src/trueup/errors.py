@@ -7,6 +7,7 @@ Every error that a user can cause derives from `TrueupError`. Errors about the d
 import sys
 
 __all__ = [
+    "ClusterWarning",
     "ColumnError",
     "ConvergenceWarning",
     "CostWarning",
@@ -119,6 +120,10 @@ class ExportError(TrueupError):
 
 class TrueupWarning(UserWarning):
     """The base of all warnings of this package."""
+
+
+class ClusterWarning(TrueupWarning):
+    """A worker of a cluster was lost, and its work is done again."""
 
 
 class ConvergenceWarning(TrueupWarning):

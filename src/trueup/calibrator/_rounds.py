@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -131,17 +131,16 @@ def _may_share_bins(data: TrainingData, splits: Sequence[Split], n_fit: int, par
 def _too_few(data: TrainingData, splits: Any, parameters: GrowthParameters) -> str:
     """Why no tree can be grown on the smallest training set, or nothing."""
     smallest = min((train for train, _ in splits), key=len)
-    return too_few(len(smallest), lambda: data.hessian(smallest), data.weights is not None, parameters)
+    return too_few(len(smallest), data.hessian(smallest), data.weights is not None, parameters)
 
 
-def too_few(n_rows: int, hessian_of_rows: Callable[[], float], weighted: bool, parameters: GrowthParameters) -> str:
+def too_few(n_rows: int, hessian: float, weighted: bool, parameters: GrowthParameters) -> str:
     """Why no tree can be grown on so many rows, or nothing."""
     if n_rows < parameters.min_rows:
         return (
             f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there "
             f"are {n_rows:,}"
         )
-    hessian = hessian_of_rows()
     if hessian < parameters.min_hessian:
         hint = " (multiply the weights so that their mean is 1)" if weighted else ""
         return (

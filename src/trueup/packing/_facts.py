@@ -40,7 +40,7 @@ class TableFacts:
     """
 
     def __init__(self, roles: StreamRoles, sample_rows: int = SAMPLE_ROWS) -> None:
-        self._roles = roles
+        self.roles = roles
         self.n_rows = 0  # those of a positive weight
         self._features = {name: FeatureLearner(name, name in roles.categorical) for name in roles.features}
         self._classes = LabelClasses()
@@ -49,7 +49,7 @@ class TableFacts:
 
     def add(self, piece: pa.Table, first_row: int) -> None:
         """Learn from a piece of the table, whose first row is that row of the table."""
-        roles, table = self._roles, read_table(piece)
+        roles, table = self.roles, read_table(piece)
         weights = piece_weights(piece, roles)
         counts = None if weights is None or weights.all() else weights > 0
         labels = table.column(roles.label)
@@ -86,7 +86,7 @@ class TableFacts:
 
     def plan(self, most_intervals: int) -> PackingPlan:
         """How to pack every piece, with numbers in at most so many intervals."""
-        roles = self._roles
+        roles = self.roles
         if self.n_rows == 0:
             raise DataError("There are no rows, or none of a positive weight. At least one is needed.")
         with naming_roles(roles):

@@ -16,6 +16,7 @@ from trueup import _native
 from trueup.errors import TrainingError
 from trueup.model import Trees
 from trueup.training._booster_text import trees_and_gains
+from trueup.training._lightgbm_private import leave_network
 
 __all__ = ["Cancelled", "copy_bins", "grow_trees", "naming_lightgbm", "safe_threads"]
 
@@ -87,15 +88,19 @@ def grow_trees(
     if not any(training_set.feature_num_bin(column) for column in range(n_columns)):
         return Trees.constant(0.0), np.zeros(n_columns)  # no column has two values to tell apart
     gradients = Gradients(training_set, soft, int(parameters["num_threads"]), gradient_unit)
-    booster = lgb.Booster(parameters, training_set)
-    for _ in range(n_trees):
-        if cancel.is_set():
-            raise Cancelled
-        if not add_tree(booster, gradients):
-            break
-    if booster.num_trees() == 0:
-        return Trees.constant(0.0), np.zeros(n_columns)
-    return trees_and_gains(booster.model_to_string(), n_columns)
+    try:
+        booster = lgb.Booster(parameters, training_set)
+        for _ in range(n_trees):
+            if cancel.is_set():
+                raise Cancelled
+            if not add_tree(booster, gradients):
+                break
+        if booster.num_trees() == 0:
+            return Trees.constant(0.0), np.zeros(n_columns)
+        return trees_and_gains(booster.model_to_string(), n_columns)
+    finally:
+        if "machines" in parameters:
+            leave_network()
 
 
 def add_tree(booster: lgb.Booster, gradients: Gradients) -> bool:

@@ -1,4 +1,4 @@
-"""The two functions of LightGBM that we use and that are not public. Each may be absent, and is done without then."""
+"""The functions of LightGBM that we use and that are not public. Each may be absent, and is done without then."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import lightgbm as lgb
 
-__all__ = ["add_columns", "parameter_aliases"]
+__all__ = ["add_columns", "leave_network", "parameter_aliases"]
 
 _append: Any = getattr(getattr(lgb.basic, "_LIB", None), "LGBM_DatasetAddFeaturesFrom", None)
 _check: Any = getattr(lgb.basic, "_safe_call", None)
@@ -25,6 +25,13 @@ def add_columns(to: lgb.Dataset, more: lgb.Dataset) -> None:
         to.feature_name = to.get_feature_name()
     else:
         to.add_features_from(more)
+
+
+def leave_network() -> None:
+    """Close this thread's connections to other processes, if it has any; a booster that failed leaves them open."""
+    free: Any = getattr(getattr(lgb.basic, "_LIB", None), "LGBM_NetworkFree", None)
+    if free is not None:
+        free()
 
 
 def parameter_aliases() -> dict[str, list[str]]:

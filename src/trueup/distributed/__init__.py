@@ -1,0 +1,5 @@
+"""Fitting, scoring and auditing on a cluster of Dask workers."""
+
+from trueup.distributed._estimator import DaskMCGrad
+
+__all__ = ["DaskMCGrad"]

@@ -1,0 +1,202 @@
+"""From a Dask frame to a `CalibrationModel`; its rows stay on the workers."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from trueup.calibrator import (
+    FitOptions,
+    fitted_model,
+    growth_of,
+    most_intervals,
+    rescale_with,
+    seeds_from,
+    too_few,
+    warn_of_too_few,
+)
+from trueup.distributed._cluster import Pieces, reduced
+from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
+from trueup.distributed._pieces import (
+    PieceSizes,
+    base_logits,
+    concatenated,
+    describe_piece,
+    facts_of,
+    label_sums,
+    merged_facts,
+    pack_piece,
+    sampled_numbers,
+)
+from trueup.distributed._shard import Growth, forget
+from trueup.errors import TableError
+from trueup.inference import score_logits
+from trueup.model import CalibrationModel, RoundRecord
+from trueup.packing import SAMPLE_ROWS, PackingPlan, Sides, StreamRoles, TableFacts, sides_for
+from trueup.training import FitOutcome, FitPlan, GrowthParameters, fit_parts, shown_progress
+
+__all__ = ["fit_dask_model", "partitions_of"]
+
+
+def fit_dask_model(
+    options: FitOptions,
+    frame: Any,
+    client: Any,
+    *,
+    label: str,
+    score: str | None,
+    weight: str | None,
+    key: str | None,
+) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
+    """Fit a model on a frame whose partitions stay on the workers, and tell how it came about."""
+    partitions, columns = partitions_of(frame)
+    roles = StreamRoles.among(
+        columns,
+        "The frame",
+        label=label,
+        score=options.score_column if score is None else score,
+        weight=weight,
+        key=key,
+        features=options.features,
+        categorical=options.categorical_features,
+    )
+    seeds = seeds_from(options.random_state)
+    plan = _learned(client, partitions, roles, options)
+    sides = sides_for(options.validation, plan.n_rows, seeds[0])
+    rows, sizes, base_rate, positive_rate = _packed(client, partitions, plan, sides)
+    parameters = growth_of(options, plan.spec, seeds[1])
+    outcome = _fitted(rows, sizes, sides, plan, parameters=parameters, options=options)
+    model = fitted_model(
+        options,
+        plan.spec,
+        outcome,
+        labels=plan.labels,
+        base_rate=base_rate,
+        n_rows=plan.n_rows,
+        positive_rate=positive_rate,
+    )
+    return model, outcome.history
+
+
+def partitions_of(frame: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """The partitions of a Dask frame, and its columns."""
+    if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
+        raise TableError(f"The frame is a {type(frame).__name__}. Pass a Dask DataFrame; fit_stream takes files.")
+    return list(frame.to_delayed()), tuple(map(str, frame.columns))
+
+
+def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options: FitOptions) -> PackingPlan:
+    """What all partitions hold."""
+    from dask.delayed import delayed
+
+    facts = client.compute([delayed(facts_of)(part, roles, number) for number, part in enumerate(partitions)])
+    merged: TableFacts = reduced(client, merged_facts, facts).result()
+    return merged.plan(most_intervals(options))
+
+
+def _packed(
+    client: Any, partitions: Sequence[Any], plan: PackingPlan, sides: Sides
+) -> tuple[DaskRows, list[PieceSizes], float | None, float]:
+    """All rows on the workers, how many are on which side, the base rate if there are no scores, and that of labels."""
+    from dask.delayed import delayed
+
+    cut = min(2**64 - 1, int(SAMPLE_ROWS / plan.n_rows * 2**64))
+    shared = client.submit(_same, plan, pure=False)
+    packed = client.compute(
+        [delayed(pack_piece)(part, shared, sides, cut, number) for number, part in enumerate(partitions)]
+    )
+    counts = client.gather(client.map(_n_rows, packed, pure=False))
+    pieces = Pieces(client, [piece for piece, n_rows in zip(packed, counts, strict=True) if n_rows])
+    weight, positive = pieces.total(label_sums)
+    rate = positive / weight
+    base_rate = None if plan.roles.score is not None else rate
+    base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
+    logits = pieces.map(base_logits, base_logit=base_logit)
+    reference = reduced(client, concatenated, pieces.map(sampled_numbers))
+    parts: list[int | None] = [*sides.parts, None]
+    sizes = client.gather(pieces.map(describe_piece, logits, parts=parts, soft=plan.labels.soft))
+    return DaskRows(pieces, len(plan.columns), logits, reference), sizes, base_rate, rate
+
+
+def _fitted(
+    rows: DaskRows,
+    sizes: Sequence[PieceSizes],
+    sides: Sides,
+    plan: PackingPlan,
+    *,
+    parameters: GrowthParameters,
+    options: FitOptions,
+) -> FitOutcome:
+    parts: list[int | None] = [*sides.parts, None]
+    reason = _too_few(sizes, parts, plan, parameters)
+    if reason and options.max_rounds:
+        warn_of_too_few(reason)
+        return FitOutcome((), (), np.zeros(rows.n_features + 1))
+    fit = uuid.uuid4().hex
+    unit = _gradient_unit(sum(size.n_rows for size in sizes), max(size.largest_weight for size in sizes))
+
+    def part(place: int) -> DaskPart:
+        """The rows of a split; the last one holds nothing out."""
+        booster, n_trees = parameters.booster, parameters.n_trees
+        growth = Growth(fit, parts[place], booster, n_trees, plan.labels.soft, unit)
+        return DaskPart(rows, growth, [size.train[place][0] for size in sizes])
+
+    searched = [part(place) for place in sides.parts] or [part(-1)]
+    fit_plan = FitPlan(
+        splits=[(_NO_ROWS, _NO_ROWS) for _ in sides.parts],
+        refit_rows=_NO_ROWS,
+        max_rounds=int(options.max_rounds),
+        patience=int(options.patience),
+        rescale=rescale_with(options, validated=sides.n_folds > 0),
+        n_threads=1,  # the workers have theirs; rounds are grown one after the other
+    )
+
+    def final_part(_: threading.Event) -> DaskPart:
+        """All rows."""
+        return part(len(parts) - 1)
+
+    try:
+        with shown_progress(options.verbose, fit_plan.max_rounds) as listener:
+            return fit_parts(searched, final_part if sides.n_folds else None, fit_plan, listener, agreed_rescaling)
+    finally:
+        with contextlib.suppress(Exception):
+            rows.pieces.client.run(forget, fit, on_error="ignore")
+
+
+_NO_ROWS = np.empty(0, dtype=np.int32)
+
+
+def _too_few(
+    sizes: Sequence[PieceSizes], parts: Sequence[int | None], plan: PackingPlan, parameters: GrowthParameters
+) -> str:
+    """Why no tree can be grown in some split, or nothing."""
+    for place, part in enumerate(parts):
+        n_rows, positive, hessian = (sum(values) for values in zip(*(size.train[place] for size in sizes), strict=True))
+        if n_rows == 0 or (part is not None and not sum(size.watch[place] for size in sizes)):
+            return "one side of the split is empty (a key must have many values)"
+        if not plan.labels.soft and positive in (0, n_rows):
+            return "one side of the split trains on one class only"
+        reason = too_few(int(n_rows), float(hessian), plan.roles.weight is not None, parameters)
+        if reason:
+            return reason
+    return ""
+
+
+def _gradient_unit(n_rows: int, largest_weight: float) -> float:
+    """The power of two of which derivatives are multiples, so that doubles hold any sum of them exactly."""
+    bits = min(24, 52 - math.ceil(math.log2(max(n_rows, 2))))
+    return 2.0 ** (math.ceil(math.log2(largest_weight)) - bits)
+
+
+def _same(plan: PackingPlan) -> PackingPlan:
+    return plan
+
+
+def _n_rows(piece: Any) -> int:
+    return int(piece.rows.n_rows)

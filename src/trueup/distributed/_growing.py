@@ -1,0 +1,191 @@
+"""Growing the trees of a round on all workers that hold rows, again if one of them is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from trueup.distributed._cluster import Pieces
+from trueup.distributed._shard import Growth, Network, free_ports, grow_shards, interrupt, prepare_shard
+from trueup.errors import ClusterWarning, TrainingError, callers_level
+from trueup.training import GrownRound
+
+__all__ = ["RoundStart", "grow_together"]
+
+_MOST_TRIES = 5
+_LOOK_EVERY = 0.5  # seconds, whether all workers are there
+_Shards: TypeAlias = list[tuple[int, ...]]
+
+
+class _Lost(Exception):  # noqa: N818 (a signal to try again)
+    """The round could not be grown because a worker or a connection is gone."""
+
+
+@dataclass(frozen=True, eq=False)
+class RoundStart:
+    """What a round starts from, all of it on the workers.
+
+    Attributes
+    ----------
+    pieces : Pieces
+        The rows.
+    logits : sequence of futures
+        The logits of each piece.
+    n_train : sequence of int
+        How many rows of each piece grow trees.
+    reference, edges : futures
+        The rows that the bins of features are made from, and where the logit is cut.
+    """
+
+    pieces: Pieces
+    logits: Sequence[Any]
+    n_train: Sequence[int]
+    reference: Any
+    edges: Any
+
+
+def grow_together(start: RoundStart, growth: Growth) -> GrownRound:
+    """Grow the trees of a round on the workers that hold the pieces.
+
+    A worker that is lost in the middle costs the round, not the fit: its pieces and their logits are made again by the
+    scheduler, and the round is grown again by the workers that are there.
+    """
+    for _ in range(_MOST_TRIES - 1):
+        lost = _tried(start, growth)
+        if isinstance(lost, GrownRound):
+            return lost
+        warnings.warn(f"{lost}. The round is grown again.", ClusterWarning, stacklevel=callers_level())
+    last = _tried(start, growth)
+    if isinstance(last, GrownRound):
+        return last
+    raise TrainingError(f"A round could not be grown in {_MOST_TRIES} tries: {last}.")
+
+
+def _tried(start: RoundStart, growth: Growth) -> GrownRound | _Lost:
+    """The round, or why it is lost."""
+    try:
+        crew = _crew(start)
+        return _grown_by(crew, start, growth)
+    except _Lost as lost:
+        return lost
+
+
+def _crew(start: RoundStart) -> dict[str, _Shards]:
+    """The workers, and which pieces each of them grows on.
+
+    A worker that holds all pieces is two machines: LightGBM alone makes slightly other trees than two of it, and what
+    comes out must not depend on how many workers there are.
+    """
+    held = start.pieces.locate()
+    places = {worker: tuple(number for number in numbers if start.n_train[number]) for worker, numbers in held.items()}
+    crew: dict[str, _Shards] = {worker: [places[worker]] for worker in sorted(places) if places[worker]}
+    if len(crew) == 1:
+        ((worker, [numbers]),) = crew.items()
+        middle = len(numbers) // 2
+        crew[worker] = [shard for shard in (numbers[:middle], numbers[middle:]) if shard]
+    return crew
+
+
+def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> GrownRound:
+    client = start.pieces.client
+    tasks: list[Any] = []
+
+    def submit(worker: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """A task that only this worker may do."""
+        pinned = {"workers": [worker], "allow_other_workers": False, "pure": False, "priority": 9}
+        task = client.submit(function, *arguments, **pinned, **options)
+        tasks.append(task)
+        return task
+
+    try:
+        prepared = [
+            submit(
+                worker,
+                prepare_shard,
+                [start.pieces.futures[number] for number in shard],
+                shard,
+                [start.logits[number] for number in shard],
+                reference=start.reference,
+                edges=start.edges,
+                growth=growth,
+            )
+            for worker, shards in crew.items()
+            for shard in shards
+        ]
+        _wait_for(client, prepared, crew)
+        networks = _networks(client, crew)
+        grown = [submit(worker, grow_shards, shards, growth, networks[worker]) for worker, shards in crew.items()]
+        _wait_for(client, grown, crew)
+        return GrownRound(*_result(client, grown[0], crew))
+    finally:
+        _stop(client, [task for task in tasks if task.status == "pending"], crew, growth.fit)
+        client.cancel(tasks, force=True)
+
+
+def _networks(client: Any, crew: dict[str, _Shards]) -> dict[str, list[Network]]:
+    """All machines, and which of them each shard is."""
+    try:
+        ports = {worker: client.run(free_ports, len(shards), workers=[worker]) for worker, shards in crew.items()}
+    except Exception as error:
+        raise _Lost(f"A worker did not answer ({error})") from error
+    machines = tuple(f"{urlsplit(worker).hostname}:{port}" for worker in crew for port in ports[worker][worker])
+    ranks = iter(range(len(machines)))
+    return {worker: [Network(machines, next(ranks)) for _ in shards] for worker, shards in crew.items()}
+
+
+def _wait_for(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards]) -> None:
+    """Wait until all tasks are done; `_Lost` if one can't be, because a worker or a connection is gone."""
+    from distributed import wait
+
+    while True:
+        with contextlib.suppress(TimeoutError):
+            pending = [task for task in tasks if task.status == "pending"]
+            wait(pending, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED")
+        _check_there(client, crew)
+        failed = [task for task in tasks if task.status == "error"]
+        if failed:
+            error = failed[0].exception()
+            if _of_network(error):
+                raise _Lost(f"A connection between workers is gone ({error})")
+            raise TrainingError(f"LightGBM could not grow a tree on a worker: {error}.") from error
+        if all(task.status == "finished" for task in tasks):
+            return
+        if any(task.status in ("cancelled", "lost") for task in tasks):
+            raise _Lost("A task is lost")
+
+
+def _result(client: Any, task: Any, crew: dict[str, _Shards]) -> Any:
+    """The result of a task that is done, unless its worker is lost before it can be fetched."""
+    while True:
+        with contextlib.suppress(TimeoutError):
+            return task.result(timeout=_LOOK_EVERY)
+        _check_there(client, crew)
+
+
+def _check_there(client: Any, crew: dict[str, _Shards]) -> None:
+    gone = set(crew) - set(client.nthreads())
+    if gone:
+        raise _Lost(f"Worker {min(gone)} is gone")
+
+
+def _of_network(error: BaseException) -> bool:
+    return any(word in str(error).lower() for word in ("socket", "connect", "bind", "machine"))
+
+
+def _stop(client: Any, running: Sequence[Any], crew: dict[str, _Shards], fit: str) -> None:
+    """End what still runs, so that no worker waits for another."""
+    from distributed import wait
+
+    for _ in range(20):
+        alive = [worker for worker in crew if worker in client.nthreads()]
+        running = [task for task in running if task.status == "pending"]
+        if not running or not alive:
+            return
+        with contextlib.suppress(Exception):
+            client.run(interrupt, fit, workers=alive, on_error="ignore")
+        with contextlib.suppress(TimeoutError):
+            wait(running, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED")

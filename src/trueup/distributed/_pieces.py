@@ -1,0 +1,258 @@
+"""What happens to a partition on the worker that holds it. All are functions of their arguments alone, so that a
+partition that is lost with its worker is made again by the scheduler, from the same tasks."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+from trueup.errors import ColumnError, DataError
+from trueup.inference import apply_round
+from trueup.model import Trees
+from trueup.packing import PackedRows, PackingPlan, Sides, StreamRoles, TableFacts, row_hashes
+from trueup.table import listed, part_of, to_arrow
+from trueup.training import LOGIT_LIMIT, Rescaling, TrainingData, edges_of_sample
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "Piece",
+    "PieceSizes",
+    "affine_sums",
+    "as_arrow",
+    "base_logits",
+    "concatenated",
+    "corrections",
+    "describe_piece",
+    "edges_of_logits",
+    "facts_of",
+    "label_sums",
+    "losses_of",
+    "merged_facts",
+    "moved_logits",
+    "naming_partition",
+    "pack_piece",
+    "sampled_logits",
+    "sampled_numbers",
+    "scale_sums",
+    "step_sums",
+    "summed",
+]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+ROWS_A_PARTITION = 2**40  # row r of partition k is row k · 2⁴⁰ + r of the table
+_EDGES_OF_LOGITS = 253
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A packed partition.
+
+    Attributes
+    ----------
+    rows : PackedRows
+        Its rows.
+    sides : int8 array
+        On which side of each split a row is.
+    sampled : int32 array
+        The rows of a sample of the whole table, from which bins are made.
+    """
+
+    rows: PackedRows
+    sides: npt.NDArray[np.int8]
+    sampled: npt.NDArray[np.int32]
+
+    def data(self, soft: bool) -> TrainingData:
+        """The rows as a fit takes them, without logits of their own."""
+        return self.rows.training_data(soft, base_logit=0.0)
+
+    def trains(self, part: int | None) -> npt.NDArray[np.int32]:
+        """The rows that grow trees when a fold is held out; None holds nothing out."""
+        if part is None:
+            return np.arange(self.rows.n_rows, dtype=np.int32)
+        return np.flatnonzero(self.sides != part).astype(np.int32)
+
+    def watches(self, part: int | None) -> npt.NDArray[np.int32]:
+        """The rows that are held out."""
+        if part is None:
+            return np.empty(0, dtype=np.int32)
+        return np.flatnonzero(self.sides == part).astype(np.int32)
+
+
+def facts_of(partition: Any, roles: StreamRoles, number: int) -> TableFacts:
+    """What a partition holds."""
+    facts = TableFacts(roles)
+    with naming_partition(number):
+        facts.add(as_arrow(partition, roles.columns), number * ROWS_A_PARTITION)
+    return facts
+
+
+def merged_facts(facts: Sequence[TableFacts]) -> TableFacts:
+    """What several partitions hold."""
+    merged = TableFacts(facts[0].roles)
+    for some in facts:
+        merged.merge(some)
+    return merged
+
+
+def pack_piece(partition: Any, plan: PackingPlan, sides: Sides, cut: int, number: int) -> Piece:
+    """Pack a partition; rows whose hashes are at most the cut are the sample."""
+    with naming_partition(number):
+        rows = plan.pack(as_arrow(partition, plan.roles.columns), number * ROWS_A_PARTITION)
+    sampled = np.flatnonzero(row_hashes(number * ROWS_A_PARTITION, rows.n_rows) <= np.uint64(cut)).astype(np.int32)
+    return Piece(rows, sides.of_rows(rows.hashes), sampled)
+
+
+def as_arrow(partition: Any, columns: Sequence[str]) -> pa.Table:
+    """The columns of a partition that are needed."""
+    present = [str(name) for name in getattr(partition, "column_names", getattr(partition, "columns", ()))]
+    absent = [name for name in columns if name not in present]
+    if absent:
+        raise ColumnError(f"There is no column {listed(absent)}. The columns are {listed(present, 12)}.")
+    return to_arrow(part_of(partition, columns=columns)).select(list(columns))
+
+
+@contextlib.contextmanager
+def naming_partition(number: int) -> Iterator[None]:
+    """Say in errors about the data which partition they are in."""
+    try:
+        yield
+    except DataError as error:
+        raise type(error)(f"Partition {number:,}: {error}") from error
+
+
+@dataclass(frozen=True)
+class PieceSizes:
+    """How many rows of a piece grow trees, how many of them are positive, and what they weigh, for each split.
+
+    Attributes
+    ----------
+    n_rows : int
+        All rows.
+    largest_weight : float
+        The largest weight; 1 without weights.
+    train : tuple of tuple
+        For each split: the rows that grow trees, their labels' sum, and the sum of w p (1 - p).
+    watch : tuple of int
+        For each split: the rows that are held out.
+    """
+
+    n_rows: int
+    largest_weight: float
+    train: tuple[tuple[int, float, float], ...]
+    watch: tuple[int, ...]
+
+
+def describe_piece(piece: Piece, logits: Floats, parts: Sequence[int | None], soft: bool) -> PieceSizes:
+    """How many rows of a piece are on which side."""
+    data, weights = replace(piece.data(soft), base_logits=logits), piece.rows.weights
+    trains = [piece.trains(part) for part in parts]
+    return PieceSizes(
+        piece.rows.n_rows,
+        1.0 if weights is None else float(weights.max(initial=0.0)),
+        tuple((len(rows), float(data.labels[rows].sum()), data.hessian(rows)) for rows in trains),
+        tuple(len(piece.watches(part)) for part in parts),
+    )
+
+
+def label_sums(piece: Piece) -> tuple[float, float]:
+    """The sum of weights, and of weights times labels."""
+    labels, weights = piece.rows.labels, piece.rows.weights
+    if weights is None:
+        return float(len(labels)), float(labels.sum())
+    return float(weights.sum()), float((weights * labels).sum())
+
+
+def base_logits(piece: Piece, base_logit: float | None) -> Floats:
+    """Where the rounds start from."""
+    if piece.rows.base_logits is not None:
+        return piece.rows.base_logits
+    assert base_logit is not None
+    return np.full(piece.rows.n_rows, base_logit)
+
+
+def sampled_numbers(piece: Piece) -> Floats:
+    """The features of the sampled rows, and a row with whatever is missing anywhere in the piece."""
+    matrix = piece.rows.matrix
+    numbers = matrix.numbers_of(piece.sampled)
+    last = matrix.numbers_of(slice(0, 1))
+    for place, (column, codes) in enumerate(zip(matrix.columns, matrix.codes, strict=True)):
+        if (codes == len(column.upper)).any():
+            last[:, place] = np.nan
+    return np.concatenate([numbers, last])
+
+
+def concatenated(parts: Sequence[Floats]) -> Floats:
+    """The rows of several pieces."""
+    return np.concatenate(list(parts))
+
+
+def sampled_logits(piece: Piece, logits: Floats, part: int | None) -> Floats:
+    """The logits of the sampled rows that grow trees."""
+    sampled = piece.sampled
+    return logits[sampled if part is None else sampled[piece.sides[sampled] != part]]
+
+
+def edges_of_logits(sample: Floats) -> Floats:
+    """Where to cut logits into intervals."""
+    return edges_of_sample(sample, _EDGES_OF_LOGITS)
+
+
+def corrections(piece: Piece, logits: Floats, trees: Trees) -> Floats:
+    """What trees add to the logits."""
+    return piece.data(soft=False).corrections(trees, logits, None, n_threads=1)
+
+
+def affine_sums(
+    piece: Piece, logits: Floats, correction: Floats, *, part: int, theta: float, intercept: float
+) -> tuple[float, ...]:
+    """The loss of the rows that are held out and its derivatives, as an honest rescaling needs them."""
+    rows = piece.watches(part)
+    moved = apply_round(logits[rows], correction[rows], 1.0)
+    weights = None if piece.rows.weights is None else piece.rows.weights[rows]
+    return _native.affine_sums(moved, piece.rows.labels[rows], weights, theta, intercept, LOGIT_LIMIT, 1)
+
+
+def scale_sums(piece: Piece, logits: Floats, correction: Floats, part: int | None, theta: float) -> tuple[float, float]:
+    """The derivatives of the loss of the rows that grow trees, by theta."""
+    rows = piece.trains(part)
+    moved = apply_round(logits[rows], correction[rows], 1.0)
+    weights = None if piece.rows.weights is None else piece.rows.weights[rows]
+    return _native.logistic_sums(moved, piece.rows.labels[rows], weights, theta, LOGIT_LIMIT, 1)
+
+
+def moved_logits(logits: Floats, correction: Floats, rescaling: Rescaling) -> Floats:
+    """The logits after a round."""
+    shifted = correction + rescaling.shift if rescaling.shift != 0.0 else correction
+    return apply_round(logits, shifted, rescaling.theta)
+
+
+def step_sums(piece: Piece, before: Floats, after: Floats, part: int | None) -> tuple[float, ...]:
+    """Weights, weighted changes of logits and their squares of the rows that grow trees; and their largest logit."""
+    rows = piece.trains(part)
+    change = np.abs(after[rows] - before[rows])
+    weights = np.ones(len(rows)) if piece.rows.weights is None else piece.rows.weights[rows]
+    largest = float(np.abs(before[rows]).max(initial=0.0))
+    return float(weights.sum()), float((weights * change).sum()), float((weights * change**2).sum()), largest
+
+
+def losses_of(piece: Piece, logits: Floats, part: int | None, soft: bool) -> tuple[float, ...]:
+    """The sums of losses and weights of the rows that grow trees, and of those that are held out."""
+    data, found = piece.data(soft), []
+    for rows in (piece.trains(part), piece.watches(part)):
+        found += [_native.log_loss_sum(logits[rows], data.labels[rows], data.weights_of(rows), 1)]
+        found += [data.total_weight(rows)]
+    return tuple(found)
+
+
+def summed(sums: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Sums of several pieces, added in the order of the pieces."""
+    return tuple(math.fsum(values) for values in zip(*sums, strict=True))

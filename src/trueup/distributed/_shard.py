@@ -1,0 +1,258 @@
+"""A worker's share of growing trees together: LightGBM in this process, connected to those of the other workers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import lightgbm as lgb
+import numpy as np
+import numpy.typing as npt
+
+from trueup.distributed._pieces import Piece
+from trueup.model import Trees
+from trueup.training import (
+    PACKED_PARAMETERS,
+    ColumnCodes,
+    add_columns,
+    copy_bins,
+    grow_trees,
+    packed_dataset,
+    with_real_thresholds,
+)
+
+__all__ = ["Growth", "Network", "forget", "free_ports", "grow_shards", "interrupt", "prepare_shard"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How the trees of a round are grown, the same on all workers.
+
+    Attributes
+    ----------
+    fit : str
+        Which fit it is.
+    part : int or None
+        The fold that is held out.
+    parameters : dict
+        LightGBM's.
+    n_trees : int
+        How many trees a round grows.
+    soft : bool
+        Whether labels are probabilities.
+    gradient_unit : float
+        What derivatives are multiples of.
+    """
+
+    fit: str
+    part: int | None
+    parameters: dict[str, Any]
+    n_trees: int
+    soft: bool
+    gradient_unit: float
+
+
+@dataclass(frozen=True)
+class Network:
+    """The processes that grow trees together, and which of them this is."""
+
+    machines: tuple[str, ...]
+    rank: int
+
+    @property
+    def ports(self) -> set[int]:
+        """Where they listen."""
+        return {int(machine.rpartition(":")[2]) for machine in self.machines}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What LightGBM must know of them; nothing if there is just one."""
+        if len(self.machines) == 1:
+            return {}
+        return {
+            "machines": ",".join(self.machines),
+            "local_listen_port": int(self.machines[self.rank].rpartition(":")[2]),
+            "num_machines": len(self.machines),
+            "tree_learner": "data",
+            "pre_partition": True,
+            "time_out": 10,  # minutes
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Ready:
+    """Rows that are ready to grow trees."""
+
+    training_set: lgb.Dataset
+    columns: tuple[ColumnCodes, ...]
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Running:
+    """What this process grows for a fit, so that it can be stopped from outside."""
+
+    fit: str
+    network: Network
+    cancel: threading.Event
+
+
+_bins: dict[tuple[str, tuple[int, ...]], lgb.Dataset] = {}  # the features of pieces that this process holds
+_ready: dict[tuple[str, tuple[int, ...]], _Ready] = {}
+_running: list[_Running] = []
+
+
+def prepare_shard(
+    pieces: Sequence[Piece],
+    numbers: tuple[int, ...],
+    logits: Sequence[Floats],
+    *,
+    reference: Floats,
+    edges: Floats,
+    growth: Growth,
+) -> bool:
+    """Get the rows of some pieces ready in this process.
+
+    It is apart from growing because it takes long: nobody should wait for a worker that is lost meanwhile.
+    """
+    parameters = {**growth.parameters, **PACKED_PARAMETERS, "num_threads": _threads()}
+    bins = _bins_of(growth.fit, numbers, pieces, reference, parameters)
+    training_set, columns = _training_set(bins, pieces, logits, edges, part=growth.part, parameters=parameters)
+    _ready[growth.fit, numbers] = _Ready(training_set, columns, parameters)
+    return True
+
+
+def grow_shards(shards: Sequence[tuple[int, ...]], growth: Growth, networks: Sequence[Network]) -> tuple[Trees, Floats]:
+    """Grow the trees of a round on what is ready here, together with the other workers; all come to the same trees.
+
+    LightGBM's connections belong to a thread, so that one process can be several machines.
+    """
+    if len(shards) == 1:
+        return _grow_shard(shards[0], growth, networks[0])
+    with ThreadPoolExecutor(len(shards)) as threads:
+        grown = threads.map(lambda shard, network: _grow_shard(shard, growth, network), shards, networks)
+        first, *_ = grown  # of all, so that what goes wrong in any is told
+        return first
+
+
+def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> tuple[Trees, Floats]:
+    ready = _ready.pop((growth.fit, numbers))
+    running = _Running(growth.fit, network, threading.Event())
+    _running.append(running)
+    try:
+        trees, gains = grow_trees(
+            ready.training_set,
+            ready.parameters | network.parameters,
+            n_trees=growth.n_trees,
+            n_columns=len(ready.columns),
+            soft=growth.soft,
+            cancel=running.cancel,
+            gradient_unit=growth.gradient_unit,
+        )
+    finally:
+        _running.remove(running)
+    return with_real_thresholds(trees, ready.columns), gains
+
+
+def _threads() -> int:
+    from distributed import get_worker
+
+    try:
+        return int(get_worker().state.nthreads)
+    except ValueError:  # not on a worker
+        return 1
+
+
+def _bins_of(
+    fit: str, numbers: tuple[int, ...], pieces: Sequence[Piece], reference: Floats, parameters: dict[str, Any]
+) -> lgb.Dataset:
+    """The features of the pieces, binned once, and again only if other pieces have come here."""
+    if (fit, numbers) in _bins:
+        return _bins[fit, numbers]
+    for stale in [known for known in _bins if known[0] == fit and set(known[1]) & set(numbers)]:
+        del _bins[stale]
+    made = packed_dataset([piece.rows.matrix for piece in pieces], parameters, reference)
+    made.set_label(np.concatenate([piece.rows.labels for piece in pieces]))
+    weights = [piece.rows.weights for piece in pieces if piece.rows.weights is not None]
+    if weights:
+        made.set_weight(np.concatenate(weights))
+    _bins[fit, numbers] = made
+    return made
+
+
+def _training_set(
+    bins: lgb.Dataset,
+    pieces: Sequence[Piece],
+    logits: Sequence[Floats],
+    edges: Floats,
+    *,
+    part: int | None,
+    parameters: dict[str, Any],
+) -> tuple[lgb.Dataset, tuple[ColumnCodes, ...]]:
+    """The rows that grow trees, with the logit as the last column and the initial score; and what the columns are."""
+    trains = [piece.trains(part) for piece in pieces]
+    begins = np.cumsum([0, *(piece.rows.n_rows for piece in pieces)])
+    rows = np.concatenate([train + begin for train, begin in zip(trains, begins, strict=False)]).astype(np.int32)
+    values = np.concatenate([some[train] for some, train in zip(logits, trains, strict=True)])
+    of_logit = ColumnCodes.of_numbers(edges)
+    training_set = copy_bins(bins, rows)
+    # Bins of the logit must be the same on all workers, so they are made of the edges and not of the rows.
+    ends = lgb.Dataset(
+        of_logit.upper.reshape(-1, 1), feature_name=["score"], params={**parameters, "min_data_in_bin": 1}
+    )
+    column = lgb.Dataset(
+        of_logit.decoded[of_logit.encode(values)].reshape(-1, 1), reference=ends.construct(), params=ends.params
+    )
+    add_columns(training_set, column.construct())
+    return training_set.set_init_score(values), (*pieces[0].rows.matrix.columns, of_logit)
+
+
+def free_ports(n: int) -> list[int]:
+    """Ports of this worker that nobody listens at."""
+    with contextlib.ExitStack() as probes:
+        sockets = [probes.enter_context(socket.socket()) for _ in range(n)]
+        for probe in sockets:
+            probe.bind(("", 0))
+        return [int(probe.getsockname()[1]) for probe in sockets]
+
+
+def interrupt(fit: str) -> None:
+    """Stop what this worker grows for a fit, even if it waits for a worker that is gone.
+
+    LightGBM waits for its peers without end: one that has ended gives it empty answers, which it takes for slow ones.
+    So its connections are shut and replaced by something that is none, and it gives up at once.
+    """
+    import psutil
+
+    mine = [running for running in _running if running.fit == fit]
+    for running in mine:
+        running.cancel.set()
+    ports = {port for running in mine for port in running.network.ports}
+    with open(os.devnull, "rb") as nothing:
+        for connection in psutil.Process().net_connections(kind="tcp"):
+            ends = [end.port for end in (connection.laddr, connection.raddr) if end]
+            if connection.fd >= 0 and ports.intersection(ends):
+                _break(connection.fd, nothing.fileno())
+
+
+def _break(connection: int, nothing: int) -> None:
+    # Shut by way of a copy: what waits at the connection wakes up, and closing the copy closes nothing else.
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection)) as copy:
+        copy.shutdown(socket.SHUT_RDWR)
+    with contextlib.suppress(OSError):
+        os.dup2(nothing, connection)
+
+
+def forget(fit: str) -> None:
+    """Give back the memory that a fit has used here."""
+    for store in (_bins, _ready):
+        for known in [known for known in store if known[0] == fit]:
+            del store[known]
