@@ -231,7 +231,7 @@ def table_of(measured: dict[str, tuple[int, dict[str, list[float]]]]) -> str:
 
 def main() -> None:
     """Measure, print, and with --write set the table into the page."""
-    repeats = 3 if "--quick" in sys.argv else 7
+    repeats = 3 if "--quick" in sys.argv else 5
     measured: dict[str, tuple[int, dict[str, list[float]]]] = {}
     before = busy_cores()
     with tempfile.TemporaryDirectory() as folder, started_engines() as (spark, ray, told):
