@@ -17,7 +17,7 @@ def test_the_public_names_are_these() -> None:
     )
     others = (
         "__version__ audit baselines compare curves datasets diagnose errors evaluate evaluation export_onnx load "
-        "metrics plot segments serving streams summaries"
+        "metrics plot scorers segments serving streams summaries"
     )
     assert trueup.__all__ == ["TRUSTED_TYPES", *classes.split(), *others.split()]
     assert dir(trueup) == sorted(trueup.__all__)

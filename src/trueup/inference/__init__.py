@@ -4,7 +4,7 @@ from trueup.inference._apply import apply_round, compile_rounds, correction, pro
 from trueup.inference._baseline import BaselineCalibrator
 from trueup.inference._bodies import average_bins, compile_body, group_features, levels_of, nearest_levels
 from trueup.inference._calibrator import Calibrator
-from trueup.inference._load import load
+from trueup.inference._load import load, load_bytes
 from trueup.inference._members import masks_of_model, members_matrix, packed_members
 from trueup.inference._observed import Observed, observe_rows, observe_table
 from trueup.inference._threads import thread_count
@@ -21,6 +21,7 @@ __all__ = [
     "group_features",
     "levels_of",
     "load",
+    "load_bytes",
     "masks_of_model",
     "members_matrix",
     "nearest_levels",

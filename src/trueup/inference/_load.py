@@ -8,9 +8,9 @@ from trueup.errors import ModelFileError
 from trueup.inference._baseline import BaselineCalibrator
 from trueup.inference._calibrator import Calibrator
 from trueup.inference._parity import check_parity
-from trueup.model import BaselineModel, read_model
+from trueup.model import BaselineModel, CalibrationModel, ParityRows, read_model, read_model_bytes
 
-__all__ = ["load"]
+__all__ = ["load", "load_bytes"]
 
 
 def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrator | BaselineCalibrator:
@@ -50,8 +50,17 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrat
     >>> calibrator
     <Calibrator: 2 rounds, 11 features>
     """
-    model, parity = read_model(path)
-    name = os.fspath(path)
+    return _checked(*read_model(path), os.fspath(path), n_jobs)
+
+
+def load_bytes(content: bytes, name: str, *, n_jobs: int | None = None) -> Calibrator | BaselineCalibrator:
+    """A calibrator from the bytes of a model file, checked as a file is; messages call it by the name."""
+    return _checked(*read_model_bytes(content, name), name, n_jobs)
+
+
+def _checked(
+    model: CalibrationModel | BaselineModel, parity: ParityRows, name: str, n_jobs: int | None
+) -> Calibrator | BaselineCalibrator:
     try:
         if isinstance(model, BaselineModel):
             baseline = BaselineCalibrator(model, n_jobs=n_jobs)

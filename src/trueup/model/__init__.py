@@ -13,7 +13,7 @@ from trueup.model._baselines import (
 )
 from trueup.model._cache import cache_folder
 from trueup.model._features import Feature, FeatureSpec, ValueKind
-from trueup.model._file import read_model, write_model
+from trueup.model._file import read_file_bytes, read_model, read_model_bytes, write_model
 from trueup.model._groups import Group, GroupCondition, IsBetween, IsMissing, IsOneOf
 from trueup.model._manifest import FORMAT, ParityRows
 from trueup.model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
@@ -52,6 +52,8 @@ __all__ = [
     "encode_value",
     "number_of_bins",
     "plain_value",
+    "read_file_bytes",
     "read_model",
+    "read_model_bytes",
     "write_model",
 ]

@@ -12,6 +12,7 @@ old reader can say that it is too old.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -21,7 +22,7 @@ import re
 import stat
 import struct
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -42,7 +43,7 @@ from trueup.model._manifest_2 import (
 from trueup.model._model import CalibrationModel
 from trueup.model._trees import Trees
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["read_file_bytes", "read_model", "read_model_bytes", "write_model"]
 
 MAX_FILE_BYTES = 2**30
 MAX_MANIFEST_BYTES = 2**26  # some five million categories
@@ -121,13 +122,79 @@ def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel | Baselin
     OSError
         If there is no such file, or it can't be opened.
     """
+    with _open_file(path) as file:
+        return _read_from(file, path, os.fstat(file.fileno()).st_size)
+
+
+def read_model_bytes(
+    content: bytes, name: str | os.PathLike[str]
+) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
+    """Read a model file whose bytes came another way than from a disk, trusting nothing in it.
+
+    Parameters
+    ----------
+    content : bytes
+        All bytes of the file.
+    name : path-like
+        What messages call it.
+
+    Returns
+    -------
+    CalibrationModel or BaselineModel, ParityRows
+        As `read_model` gives them.
+
+    Raises
+    ------
+    ModelFileError
+        If they are not those of a model file, are damaged, or are of a newer format.
+    """
+    return _read_from(io.BytesIO(content), name, len(content))
+
+
+def read_file_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Read all bytes of what may be a model file, if it is a file and no larger than one may be.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    bytes
+        For `read_model_bytes`, which checks them.
+
+    Raises
+    ------
+    ModelFileError
+        If it is a pipe, a device or a folder, or too large.
+    OSError
+        If there is no such file, or it can't be opened.
+    """
+    with _open_file(path) as file:
+        content = file.read(MAX_FILE_BYTES + 1)
+    try:
+        _check_size("it", len(content), MAX_FILE_BYTES)
+    except ValueError as error:
+        raise _unusable(path, _reason(error)) from error
+    return content
+
+
+def _read_from(
+    file: BinaryIO, name: str | os.PathLike[str], size: int
+) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
+    try:
+        return _model_from(*_read_entries(file, size))
+    except _STUMBLES as error:
+        raise _unusable(name, _reason(error)) from error
+
+
+@contextlib.contextmanager
+def _open_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _check_is_file(path, os.stat(path))
     with open(path, "rb", opener=_open_at_once) as file:
         _check_is_file(path, os.fstat(file.fileno()))  # it may have become another thing in between
-        try:
-            return _model_from(*_read_entries(file))
-        except _STUMBLES as error:
-            raise _unusable(path, _reason(error)) from error
+        yield file
 
 
 def _check_is_file(path: str | os.PathLike[str], status: os.stat_result) -> None:
@@ -185,9 +252,8 @@ def _model_from(
     return baseline_from_manifest(manifest, arrays)
 
 
-def _read_entries(file: BinaryIO) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _read_entries(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest, and the contents of all parts by name, with their checksums verified."""
-    size = os.fstat(file.fileno()).st_size
     _check_size("it", size, MAX_FILE_BYTES)
     _check_end(file, size)
     try:

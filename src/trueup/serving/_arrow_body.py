@@ -70,7 +70,9 @@ def write_arrow(probabilities: Floats) -> bytes:
     """A stream of one column; NaN becomes null."""
     import pyarrow as pa
 
-    column = _nullable(probabilities)
+    from trueup.table import floats_to_arrow
+
+    column = floats_to_arrow(probabilities)
     batch = pa.RecordBatch.from_arrays([column], names=[CALIBRATED])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -121,17 +123,6 @@ def _scores(table: pa.Table, n_rows: int, plan: RowPlan, score_name: str) -> Flo
         return read_scores(table.column(score_name), n_rows, name=f"Column {score_name!r}", missing_allowed=True)
     except DataError as error:
         raise Problem("bad-score", str(error), column=score_name) from None
-
-
-def _nullable(values: Floats) -> pa.Array:
-    """An Arrow array, made from buffers: Arrow's own conversion would import pandas."""
-    import pyarrow as pa
-
-    missing = np.isnan(values)
-    if not missing.any():
-        return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
-    valid = np.packbits(~missing, bitorder="little")
-    return pa.Array.from_buffers(pa.float64(), len(values), [pa.py_buffer(valid), pa.py_buffer(values)])
 
 
 def _first_line(error: Exception) -> str:

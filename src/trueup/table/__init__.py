@@ -1,6 +1,6 @@
 """Columns and roles in, checked arrays out; all messages about bad data; the only door to narwhals."""
 
-from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy, give_back_memory
+from trueup.table._arrow import EXACT_IN_FLOATS, arrow_to_numpy, floats_to_arrow, give_back_memory
 from trueup.table._build import build_table, library_of
 from trueup.table._columns import Column, kind_of, plain
 from trueup.table._json import json_values
@@ -21,6 +21,7 @@ __all__ = [
     "arrow_to_numpy",
     "build_table",
     "check_weights_together",
+    "floats_to_arrow",
     "give_back_memory",
     "hash_column",
     "json_values",

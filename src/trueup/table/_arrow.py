@@ -15,7 +15,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EXACT_IN_FLOATS", "arrow_to_numpy", "give_back_memory"]
+__all__ = ["EXACT_IN_FLOATS", "arrow_to_numpy", "floats_to_arrow", "give_back_memory"]
 
 EXACT_IN_FLOATS = 2**53
 
@@ -55,6 +55,15 @@ def arrow_to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
         values = values.copy()
     values[missing] = np.nan if values.dtype.kind == "f" else None  # None in a time is NaT
     return values
+
+
+def floats_to_arrow(values: npt.NDArray[np.float64]) -> pa.Array:
+    """The numbers as an Arrow array, made from buffers; NaN is null, which every format can say."""
+    import pyarrow as pa
+
+    missing = np.isnan(values)
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    return pa.Array.from_buffers(pa.float64(), len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def _values(array: pa.Array) -> npt.NDArray[Any]:
