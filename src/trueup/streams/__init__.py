@@ -5,6 +5,7 @@ from trueup.streams._formats import Format, format_of_ending, known_ending
 from trueup.streams._kinds import KindWatch
 from trueup.streams._open import open_stream
 from trueup.streams._progress import shown_rows
+from trueup.streams._paths import is_pattern, would_read
 from trueup.streams._stream import BATCH_ROWS, Stream
 
 __all__ = [
@@ -14,8 +15,10 @@ __all__ = [
     "KindWatch",
     "Stream",
     "format_of_ending",
+    "is_pattern",
     "known_ending",
     "naming",
     "open_stream",
     "shown_rows",
+    "would_read",
 ]

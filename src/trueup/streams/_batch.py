@@ -25,10 +25,13 @@ class Batch:
         The rows, at least one.
     where : str
         Where they are from, for messages: a file, and which of its rows.
+    part : str
+        The file alone, or whatever part of the stream it is.
     """
 
     table: pa.Table
     where: str
+    part: str = ""
 
 
 @contextlib.contextmanager
