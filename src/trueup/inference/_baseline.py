@@ -147,9 +147,9 @@ class BaselineCalibrator:
         --------
         >>> import pyarrow as pa
         >>> from trueup import BaselineCalibrator
-        >>> from trueup.baselines import PlattCalibrator
+        >>> from trueup.baselines import IsotonicCalibrator
         >>> table = pa.table({"x": [1, 2, 3] * 50, "p": [0.2, 0.3, 0.4] * 50})
-        >>> fitted = PlattCalibrator().fit(table.select(["x"]), [0, 1, 1] * 50, scores=table["p"])
+        >>> fitted = IsotonicCalibrator().fit(table.select(["x"]), [0, 1, 1] * 50, scores=table["p"])
         >>> batches = BaselineCalibrator(fitted.model_).calibrate_stream(table, score="p", batch_rows=100)
         >>> [(batch.num_rows, batch.column_names) for batch in batches]
         [(100, ['x', 'p', 'calibrated']), (50, ['x', 'p', 'calibrated'])]

@@ -167,12 +167,15 @@ class Stream:
         """
         chosen = self.columns if columns is None else tuple(columns)
         self.check(chosen)
-        schemas: list[pa.Schema] = []
+        watch, schemas = KindWatch(), []
         for part in self._parts:
-            if part.schema is not None:
-                schemas += [part.schema] if part.n_rows != 0 or len(self._parts) == 1 else []
+            if part.schema is None:
+                found = [batch.table.schema for batch in part.read(chosen, BATCH_ROWS)]
             else:
-                schemas += [batch.table.schema for batch in part.read(chosen, BATCH_ROWS)]
+                found = [part.schema] if part.n_rows != 0 or len(self._parts) == 1 else []
+            for schema in found:
+                watch.see_all((schema.field(column) for column in chosen), part.name)
+            schemas += found
         return common_schema(schemas, chosen)
 
     def sample(self, n_rows: int, columns: Sequence[str] | None = None, *, seed: int = 0) -> pa.Table:
