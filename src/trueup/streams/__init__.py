@@ -4,8 +4,9 @@ from trueup.streams._batch import Batch, naming
 from trueup.streams._formats import Format, format_of_ending, known_ending
 from trueup.streams._kinds import KindWatch
 from trueup.streams._open import open_stream
+from trueup.streams._paths import find_files, is_pattern, would_read
 from trueup.streams._progress import shown_rows
-from trueup.streams._paths import is_pattern, would_read
+from trueup.streams._sample import sample_of
 from trueup.streams._stream import BATCH_ROWS, Stream
 
 __all__ = [
@@ -14,11 +15,13 @@ __all__ = [
     "Format",
     "KindWatch",
     "Stream",
+    "find_files",
     "format_of_ending",
     "is_pattern",
     "known_ending",
     "naming",
     "open_stream",
+    "sample_of",
     "shown_rows",
     "would_read",
 ]

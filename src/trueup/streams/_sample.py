@@ -42,7 +42,7 @@ def sample_of(batches: Iterable[Batch], n_rows: int, seed: int) -> pa.Table:
             chosen, limit = _smallest(chosen, n_rows)
             held = n_rows
     if not chosen:
-        raise TableError("There are no rows to draw from.")
+        raise TableError("There are no rows to learn from: all batches are empty.")
     if held > n_rows:
         chosen, _ = _smallest(chosen, n_rows)
     return _together([table for table, _ in chosen])

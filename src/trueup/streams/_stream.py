@@ -207,6 +207,12 @@ class Stream:
         return sample_of(self.batches(columns), n_rows, seed)
 
     @property
+    def metadata(self) -> Mapping[bytes, bytes]:
+        """What the first part says of the table as a whole, such as what pandas made of it."""
+        schema = self._parts[0].schema if self._parts else None
+        return (schema.metadata if schema is not None else None) or {}
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The paths of the files that are read."""
         return tuple(part.path for part in self._parts if isinstance(part, FilePart))
