@@ -92,6 +92,7 @@ def _summarized(request: AuditRequest) -> SegmentSummary:
     """The summary of the tables' rows."""
     from trueup.model import ValueKind
     from trueup.summaries import summarize_stream
+    from trueup.table import give_back_memory
 
     stream = stream_of(request.tables, request.input_format, single_files=True)
     assert stream is not None
@@ -101,6 +102,7 @@ def _summarized(request: AuditRequest) -> SegmentSummary:
     roles = _roles(request, stream)
     stream = stream.with_kinds(dict.fromkeys(roles.categorical, ValueKind.STRING))
     spec = _spec(request, stream, roles)
+    give_back_memory()  # of the sample
     try:
         return summarize_stream(
             stream,

@@ -16,7 +16,7 @@ from trueup.summaries._builder import SummaryBuilder
 from trueup.summaries._result import SummaryAudit
 from trueup.summaries._spec import SummarySpec
 from trueup.summaries._summary import SegmentSummary
-from trueup.table import listed, read_scores
+from trueup.table import give_back_memory, listed, read_scores
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -170,6 +170,8 @@ def summarize_stream(
             sample, batches = _first_rows(stream.batches(columns), sample_rows)
         with naming_bad_scores(stream, score):
             spec = _learned(sample, roles, score, weight, learning)
+        del sample
+        give_back_memory()
     builder = SummaryBuilder(spec, n_jobs=n_jobs)
     with shown_rows(verbose) as tell:
         for batch in batches:
