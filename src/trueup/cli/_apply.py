@@ -12,7 +12,7 @@ from trueup.cli._columns import check_column
 from trueup.cli._errors import after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output, format_of, write_table
 from trueup.cli._printing import print_json, screen, shown
-from trueup.cli._streams import names_many, refuse_output_in, shown_rows, stream_of
+from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import ColumnError, ParameterError, ScoreError
 from trueup.streams._csv import csv_columns, with_faithful_text
 
@@ -119,6 +119,7 @@ def _of_stream(request: ApplyRequest, calibrator: Calibrator | BaselineCalibrato
     """Score tables batch by batch, and write them as one."""
     from trueup.cli._writing import writing_table
     from trueup.inference import check_columns, kinds_of, score_batches, with_probabilities
+    from trueup.streams import shown_rows
 
     stream = stream_of(request.tables, request.input_format, single_files=True)
     assert stream is not None
@@ -132,7 +133,7 @@ def _of_stream(request: ApplyRequest, calibrator: Calibrator | BaselineCalibrato
     batches = _whole_files(stream) if as_text else stream.batches()
     totals = _Totals()
     with (
-        shown_rows("calibrating", stream.n_rows) as tell,
+        shown_rows(1, "calibrating", stream.n_rows) as tell,
         writing_table(request.output, output_format, _schema(request, stream, output_format)) as writer,
     ):
         for one in score_batches(calibrator, batches, score):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
@@ -14,7 +13,7 @@ from trueup.streams import is_pattern, would_read
 if TYPE_CHECKING:
     from trueup.streams import Stream
 
-__all__ = ["name_of", "names_many", "refuse_output_in", "shown_rows", "stream_of"]
+__all__ = ["name_of", "names_many", "refuse_output_in", "stream_of"]
 
 
 def names_many(tables: Sequence[str]) -> bool:
@@ -71,30 +70,3 @@ def name_of(tables: Sequence[str]) -> str:
     if len(tables) == 1:
         return "stdin" if tables[0] == STANDARD_STREAM else tables[0]
     return f"{tables[0]} and {len(tables) - 1:,} more"
-
-
-@contextlib.contextmanager
-def shown_rows(doing: str, total: int | None, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how many rows are done; anywhere else nothing.
-
-    Yields
-    ------
-    callable
-        To be called with the number of rows that were done since the last call.
-    """
-    if not quiet:
-        from rich.console import Console
-
-        console = Console(stderr=True)
-        if console.is_terminal:
-            done, of_all = 0, "" if total is None else f" of {total:,}"
-            with console.status(doing) as status:
-
-                def tell(n: int) -> None:
-                    nonlocal done
-                    done += n
-                    status.update(f"{doing}: {done:,}{of_all} rows")
-
-                yield tell
-            return
-    yield lambda n: None

@@ -8,10 +8,9 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from trueup.auditing._progress import shown_rows
 from trueup.errors import DataWarning, ScoreError, callers_level
 from trueup.segments import MIN_VARIANCE
-from trueup.streams import Batch, Stream, naming, open_stream, sample_of
+from trueup.streams import Batch, Stream, naming, open_stream, sample_of, shown_rows
 from trueup.summaries._builder import SummaryBuilder
 from trueup.summaries._result import SummaryAudit
 from trueup.summaries._spec import SummarySpec
@@ -173,7 +172,7 @@ def summarize_stream(
         del sample
         give_back_memory()
     builder = SummaryBuilder(spec, n_jobs=n_jobs)
-    with shown_rows(verbose) as tell:
+    with shown_rows(verbose, "auditing", stream.n_rows) as tell:
         for batch in batches:
             table = batch.table
             with naming(batch):
