@@ -77,7 +77,7 @@ def _refuse_what_needs_rows(request: AuditRequest) -> None:
 
 def _merged(request: AuditRequest) -> SegmentSummary:
     """The summary of all rows that the files are summaries of."""
-    from trueup.streams import find_files
+    from trueup.streams._paths import find_files
     from trueup.summaries import load_summary, merge_summaries
 
     paths = [found.path for found in find_files(request.tables)]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.errors import ColumnError, FileError
-from trueup.streams import Format, format_of_ending, known_ending
 from trueup.streams._csv import read_csv, with_category_text, with_faithful_text, write_csv
+from trueup.streams._formats import Format, format_of_ending, known_ending
 
 if TYPE_CHECKING:
     from trueup.model import ValueKind

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.errors import ParameterError
-from trueup.streams import is_pattern, would_read
+from trueup.streams._paths import is_pattern, would_read
 
 if TYPE_CHECKING:
     from trueup.streams import Stream

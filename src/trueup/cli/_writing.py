@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._files import opened_sink, telling_of_writing
-from trueup.streams import BATCH_ROWS, Format
+from trueup.streams import BATCH_ROWS
 from trueup.streams._csv import write_csv
+from trueup.streams._formats import Format
 from trueup.streams._types import fitted, without_dictionaries
 
 if TYPE_CHECKING:

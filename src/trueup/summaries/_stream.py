@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.errors import DataWarning, ScoreError, callers_level
 from trueup.segments import MIN_VARIANCE
-from trueup.streams import Batch, Stream, naming, open_stream, sample_of, shown_rows
+from trueup.streams import Batch, Stream, naming, open_stream, shown_rows
+from trueup.streams._sample import sample_of
 from trueup.summaries._builder import SummaryBuilder
 from trueup.summaries._result import SummaryAudit
 from trueup.summaries._spec import SummarySpec
