@@ -118,7 +118,7 @@ def failing_writes(request, monkeypatch):
         raise request.param
 
     monkeypatch.setattr(pa.csv, "write_csv", half_a_write)
-    monkeypatch.setattr(pq, "write_table", half_a_write)
+    monkeypatch.setattr(pq, "ParquetWriter", lambda sink, schema: half_a_write(None, sink))
     monkeypatch.setattr(pa.ipc, "new_file", lambda sink, schema: half_a_write(None, sink))
     if isinstance(request.param, KeyboardInterrupt):
         return "Stopped. Nothing was written.\n", 130

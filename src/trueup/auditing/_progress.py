@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-__all__ = ["shown_progress", "shown_rows"]
+__all__ = ["shown_progress"]
 
 
 @contextlib.contextmanager
@@ -27,32 +27,5 @@ def shown_progress(verbose: int, total: int) -> Iterator[Callable[[int], None]]:
             with Progress(*columns, console=console, transient=True) as progress:
                 task = progress.add_task("auditing", total=total)
                 yield lambda n: progress.advance(task, n)
-            return
-    yield lambda n: None
-
-
-@contextlib.contextmanager
-def shown_rows(verbose: int) -> Iterator[Callable[[int], None]]:
-    """Give what to tell of rows that came, of which nobody knows how many there are: a terminal shows their number.
-
-    Yields
-    ------
-    callable
-        To be called with the number of rows that came since the last call.
-    """
-    if verbose:
-        from rich.console import Console
-
-        console = Console(stderr=True)
-        if console.is_terminal:
-            n_rows = 0
-            with console.status("auditing") as status:
-
-                def tell(n: int) -> None:
-                    nonlocal n_rows
-                    n_rows += n
-                    status.update(f"auditing: {n_rows:,} rows")
-
-                yield tell
             return
     yield lambda n: None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
+    from trueup.summaries import SummaryAudit
 
 __all__ = ["detectable_in_words", "in_plural", "verdict_in_words"]
 
 _POINTS = (10, 20, 50, 100)
 
 
-def verdict_in_words(result: AuditResult, *, folded: bool = True) -> str:
+def verdict_in_words(result: AuditResult | SummaryAudit, *, folded: bool = True) -> str:
     """The audit in a sentence or two; folded, it says how many stories the segments tell."""
     if result.n_segments == 0:
         return "No segment could be tested."
@@ -24,13 +25,17 @@ def verdict_in_words(result: AuditResult, *, folded: bool = True) -> str:
     level, n_significant = f"{100 * result.level:g} %", result.n_significant
     if n_significant == 1:
         return f"1 segment is significantly wrong at level {level}."
-    # Segments that neither tell a story nor repeat one are left where there are more stories than are told.
-    least = "at least " if folded and n_significant > result.n_stories + result.n_repeating else ""
-    stories = f", in {least}{in_plural(result.n_stories, 'story', 'different stories')}" if folded else ""
+    stories = _stories_in_words(cast("AuditResult", result)) if folded else ""
     return f"{n_significant:,} segments are significantly wrong at level {level}{stories}."
 
 
-def detectable_in_words(result: AuditResult) -> str:
+def _stories_in_words(result: AuditResult) -> str:
+    # Segments that neither tell a story nor repeat one are left where there are more stories than are told.
+    least = "at least " if result.n_significant > result.n_stories + result.n_repeating else ""
+    return f", in {least}{in_plural(result.n_stories, 'story', 'different stories')}"
+
+
+def detectable_in_words(result: AuditResult | SummaryAudit) -> str:
     """The smallest error that is found; empty if none would be."""
     share = result.minimum_detectable
     for points in _POINTS:

@@ -20,7 +20,7 @@ from trueup.cli._demo import demo
 from trueup.cli._files import STANDARD_STREAM, Format
 from trueup.cli._fit import FitRequest, fit, parse_lightgbm_params, parse_validation
 from trueup.cli._inspect import inspect
-from trueup.cli._options import EXIT_CODES, INPUT_FILES, AsJson, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import EXIT_CODES, INPUT_FILES, INPUT_TABLES, AsJson, InputFormat, Jobs, Work, refuse_both
 
 __all__ = ["app"]
 
@@ -166,9 +166,9 @@ def _fit(
 
 @app.command("apply", epilog=EXIT_CODES)
 def _apply(
-    table: Annotated[
-        str,
-        typer.Argument(help=f"Rows to score: {INPUT_FILES}"),
+    tables: Annotated[
+        list[str],
+        typer.Argument(help=f"Rows to score: {INPUT_TABLES}"),
     ],
     *,
     model: Annotated[str, typer.Option("--model", "-m", help="The model file.")],
@@ -192,11 +192,11 @@ def _apply(
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> Work:
-    """Add a column of calibrated probabilities to a table."""
+    """Add a column of calibrated probabilities to tables, which need not fit into memory."""
     if as_json and output == STANDARD_STREAM:
         raise typer.BadParameter("the table goes to stdout, so JSON can't", param_hint="--json")
     request = ApplyRequest(
-        table, model, output, score, column, overwrite_column, input_format, output_format, jobs, as_json
+        tuple(tables), model, output, score, column, overwrite_column, input_format, output_format, jobs, as_json
     )
     return partial(apply, request)
 

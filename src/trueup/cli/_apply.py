@@ -1,31 +1,35 @@
-"""`trueup apply`: a table with one column more, the calibrated probabilities. LightGBM is not needed."""
+"""`trueup apply`: tables with one column more, the calibrated probabilities. LightGBM is not needed."""
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import check_column
 from trueup.cli._errors import after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output, format_of, write_table
 from trueup.cli._printing import print_json, screen, shown
+from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import ColumnError, ParameterError, ScoreError
+from trueup.streams._csv import csv_columns, with_faithful_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from trueup.inference import BaselineCalibrator, Calibrator
+    from trueup.inference import BaselineCalibrator, Calibrator, ScoredBatch
+    from trueup.streams import Batch, Stream
 
 __all__ = ["ApplyRequest", "apply"]
+
+_WHOLE_FILE = 2**62  # rows at a time
 
 
 @dataclass(frozen=True)
 class ApplyRequest:
     """The options of `trueup apply`."""
 
-    table: str
+    tables: tuple[str, ...]
     model: str
     output: str
     score: str | None
@@ -38,7 +42,7 @@ class ApplyRequest:
 
 
 def apply(request: ApplyRequest) -> None:
-    """Calibrate the scores of a table and write it with them."""
+    """Calibrate the scores of tables and write them with the probabilities."""
     from trueup.inference import load
 
     output_format = format_of(request.output, request.output_format, "--output-format")
@@ -46,42 +50,147 @@ def apply(request: ApplyRequest) -> None:
         check_output(request.output)
     started = time.perf_counter()
     calibrator = load(request.model, n_jobs=request.jobs)
-    source = TableSource.of(request.table, request.input_format)
-    table = source.read({feature.name: feature.kind for feature in calibrator.model.features.features})
-    if request.column in table.column_names and not request.overwrite_column:
-        raise ColumnError(
-            f"{source.name} has a column {request.column!r} already. Name another with --column, or replace "
-            "it with --overwrite-column."
-        )
-    base = _base_scores(request, calibrator, table, source.name)
-    calibrated = calibrator.calibrate(table, base)
-    table = with_probabilities(source.with_faithful_text(table, output_format), request.column, calibrated)
+    write = _of_whole_table if _is_read_whole(request) else _of_stream
     if request.output == STANDARD_STREAM:
         with after_writing():
-            write_table(table, request.output, output_format)
+            write(request, calibrator, output_format)
         return
-    write_table(table, request.output, output_format)
+    totals = write(request, calibrator, output_format)
     with after_writing():
-        _print_summary(request, base, calibrated, time.perf_counter() - started)
+        _print_summary(request, totals, time.perf_counter() - started)
 
 
-def with_probabilities(table: Any, name: str, values: npt.NDArray[np.float64]) -> Any:
-    """The table with a column of probabilities; NaN becomes missing, which every format can say."""
+def _is_read_whole(request: ApplyRequest) -> bool:
+    """Whether the table is read into memory: stdin, or one CSV file, whose types are those of all its rows."""
+    if names_many(request.tables):
+        return False
+    path = request.tables[0]
+    return path == STANDARD_STREAM or format_of(path, request.input_format, "--input-format") is Format.CSV
+
+
+@dataclass
+class _Totals:
+    """What is said of all rows in the end."""
+
+    rows: int = 0
+    scored: int = 0
+    sum_base: list[float] = field(default_factory=list)
+    sum_calibrated: list[float] = field(default_factory=list)
+
+    def add(self, one: ScoredBatch) -> None:
+        """Count some rows."""
+        import numpy as np
+
+        present = ~np.isnan(one.calibrated)
+        self.rows += len(one.calibrated)
+        self.scored += int(np.count_nonzero(present))
+        self.sum_calibrated.append(float(one.calibrated[present].sum()))
+        if one.base is not None:
+            self.sum_base.append(float(one.base[present].sum()))
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The means before and after; NaN if there are none."""
+        before = self.scored if self.sum_base else 0
+        mean_base = math.fsum(self.sum_base) / before if before else math.nan
+        return mean_base, math.fsum(self.sum_calibrated) / self.scored if self.scored else math.nan
+
+
+def _of_whole_table(
+    request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, output_format: Format
+) -> _Totals:
+    """Score one table in memory, and write it."""
+    from trueup.inference import kinds_of, score_batches, with_probabilities
+    from trueup.streams import Batch
+
+    source = TableSource.of(request.tables[0], request.input_format)
+    table = source.read(kinds_of(calibrator.model))
+    _check_new_column(request, table.column_names, source.name)
+    score = _score_column(request, calibrator, table.column_names, source.name)
+    totals = _Totals()
+    for one in score_batches(calibrator, iter([Batch(table, source.name)]), score):
+        totals.add(one)
+        table = with_probabilities(source.with_faithful_text(table, output_format), request.column, one.calibrated)
+    write_table(table, request.output, output_format)
+    return totals
+
+
+def _of_stream(request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, output_format: Format) -> _Totals:
+    """Score tables batch by batch, and write them as one."""
+    from trueup.cli._writing import writing_table
+    from trueup.inference import check_columns, kinds_of, score_batches, with_probabilities
+    from trueup.streams import shown_rows
+
+    stream = stream_of(request.tables, request.input_format, single_files=True)
+    assert stream is not None
+    if request.output != STANDARD_STREAM and names_many(request.tables):
+        refuse_output_in(request.tables, request.output, stream)
+    stream = stream.with_kinds(kinds_of(calibrator.model))
+    _check_new_column(request, [*stream.columns, *stream.partial_columns], stream.name)
+    score = _score_column(request, calibrator, stream.columns, stream.name)
+    check_columns(calibrator, stream, score)
+    as_text = output_format is Format.CSV and _are_csv(stream, request.input_format)
+    batches = _whole_files(stream) if as_text else stream.batches()
+    totals = _Totals()
+    with (
+        shown_rows(1, "calibrating", stream.n_rows) as tell,
+        writing_table(request.output, output_format, _schema(request, stream, output_format)) as writer,
+    ):
+        for one in score_batches(calibrator, batches, score):
+            totals.add(one)
+            table = _as_text(one.batch, stream) if as_text else one.batch.table
+            writer.write(with_probabilities(table, request.column, one.calibrated))
+            tell(len(one.calibrated))
+    return totals
+
+
+def _are_csv(stream: Stream, input_format: Format | None) -> bool:
+    return all(format_of(path, input_format, None) is Format.CSV for path in stream.files)
+
+
+def _whole_files(stream: Stream) -> Iterator[Batch]:
+    """The files one after the other. As they are written as they were, a column need not be of one kind in all."""
+    for file in stream.split():
+        yield from file.batches(stream.columns, batch_rows=_WHOLE_FILE)
+
+
+def _as_text(batch: Batch, stream: Stream) -> Any:
+    """The rows of a CSV file, in which nothing changes on the way to another."""
+    path = next(path for path in stream.files if repr(path) == batch.part)
+    in_file = set(csv_columns(path))  # others are told by its folders
+    own = with_faithful_text(batch.table.select([name for name in stream.columns if name in in_file]), path)
+    for name in stream.columns:
+        if name not in in_file:
+            own = own.append_column(name, batch.table.column(name))
+    return own.select(stream.columns)
+
+
+def _schema(request: ApplyRequest, stream: Stream, output_format: Format) -> Any:
+    """The columns that are written, and their types, of which CSV has none."""
     import numpy as np
     import pyarrow as pa
 
-    column = pa.array(values, mask=np.isnan(values))
-    if name in table.column_names:
-        return table.set_column(table.column_names.index(name), name, column)
-    return table.append_column(name, column)
+    from trueup.inference import with_probabilities
+
+    if output_format is Format.CSV:
+        schema = pa.schema([(name, pa.null()) for name in stream.columns])
+    else:
+        schema = stream.schema()
+    return with_probabilities(schema.empty_table(), request.column, np.zeros(0)).schema
 
 
-def _base_scores(
-    request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, table: Any, where: str
-) -> npt.NDArray[np.float64] | None:
-    """The base scores of all rows; None for a model that starts from the base rate."""
-    from trueup.table import read_scores
+def _check_new_column(request: ApplyRequest, columns: Sequence[str], where: str) -> None:
+    if request.column in columns and not request.overwrite_column:
+        raise ColumnError(
+            f"{where} has a column {request.column!r} already. Name another with --column, or replace "
+            "it with --overwrite-column."
+        )
 
+
+def _score_column(
+    request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, columns: Sequence[str], where: str
+) -> str | None:
+    """The column of the base scores; None for a model that starts from the base rate."""
     model = calibrator.model
     if model.base_rate is not None:
         if request.score is not None:
@@ -92,37 +201,28 @@ def _base_scores(
     name = model.features.score_column if request.score is None else request.score
     if name is None:
         raise ScoreError("The model was fitted on scores. Name the column that holds them with --score.")
-    check_column(name, table.column_names, "--score", where)
-    return read_scores(table.column(name), table.num_rows, name=f"Column {name!r}", missing_allowed=True)
+    check_column(name, columns, "--score", where)
+    return name
 
 
-def _print_summary(
-    request: ApplyRequest,
-    base: npt.NDArray[np.float64] | None,
-    calibrated: npt.NDArray[np.float64],
-    seconds: float,
-) -> None:
-    import numpy as np
-
-    scored = calibrated[~np.isnan(calibrated)]
-    before = np.array([]) if base is None else base[~np.isnan(base)]
-    means = [float(values.mean()) if len(values) else float("nan") for values in (before, scored)]
+def _print_summary(request: ApplyRequest, totals: _Totals, seconds: float) -> None:
+    mean_score, mean_calibrated = totals.means
     if request.as_json:
         print_json(
             {
                 "output": request.output,
                 "column": request.column,
-                "rows": len(calibrated),
-                "missing_scores": len(calibrated) - len(scored),
-                "mean_score": means[0],
-                "mean_calibrated": means[1],
+                "rows": totals.rows,
+                "missing_scores": totals.rows - totals.scored,
+                "mean_score": mean_score,
+                "mean_calibrated": mean_calibrated,
                 "seconds": seconds,
             }
         )
         return
     console = screen()
     column = repr(shown(request.column))
-    heading = f"Wrote {len(calibrated):,} rows to {shown(request.output)}, with column {column}."
+    heading = f"Wrote {totals.rows:,} rows to {shown(request.output)}, with column {column}."
     console.print(heading, style="bold", soft_wrap=True)
-    if len(before):
-        console.print(f"  Mean score {means[0]:.5f} → {means[1]:.5f} calibrated, in {seconds:.1f} s.")
+    if not math.isnan(mean_score):
+        console.print(f"  Mean score {mean_score:.5f} → {mean_calibrated:.5f} calibrated, in {seconds:.1f} s.")

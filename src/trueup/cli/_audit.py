@@ -15,15 +15,17 @@ from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._findings import Findings, findings_of, verdict
 from trueup.cli._pages import check_page, file_in_title, write_html
-from trueup.cli._printing import print_json, reader_may_leave, working_on
+from trueup.cli._printing import print_json, reader_may_leave, shown, working_on
 from trueup.cli._segment_table import check_segment_table, write_segment_table
+from trueup.cli._streams import name_of, names_many
 from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult
     from trueup.segments import Segment
+    from trueup.summaries import SummaryAudit
 
-__all__ = ["AuditRequest", "audit", "values_needed"]
+__all__ = ["AuditRequest", "audit", "dates_of", "judge", "print_findings", "values_needed"]
 
 # Of columns that are named with --by: the most values that are told apart, the most of a column of numbers, and into
 # how many ranges numbers with more are cut.
@@ -38,7 +40,7 @@ _VALUES = 3
 class AuditRequest:
     """The options of `trueup audit`."""
 
-    table: str
+    tables: tuple[str, ...]
     label: str
     score: str
     weight: str | None
@@ -58,11 +60,24 @@ class AuditRequest:
     quiet: bool
     fail_above: float | None
     fail_on_significant: bool
+    stream: bool
+    summaries: bool
+    save_summary: str | None
+    needs_rows: tuple[str, ...]  # options given that can't be met where rows are not kept
     options: dict[str, Any]  # more parameters of trueup.audit
+
+    @property
+    def table(self) -> str:
+        """The table, if it is one."""
+        return self.tables[0]
 
 
 def audit(request: AuditRequest) -> int | None:
-    """Audit the scores of a table, say what came out, and whether that is within the limits."""
+    """Audit the scores of tables, say what came out, and whether that is within the limits."""
+    if request.summaries or request.stream or request.save_summary is not None or names_many(request.tables):
+        from trueup.cli._audit_stream import audit_batches
+
+        return audit_batches(request)
     output_format = check_segment_table(request.output, request.table)
     check_page(request.html, request.table, request.output)
     source = TableSource.of(request.table, request.input_format)
@@ -97,8 +112,10 @@ def audit(request: AuditRequest) -> int | None:
             if request.output == STANDARD_STREAM:
                 write_segment_table(result.segments, request.output, output_format)
             else:
-                _print(request, findings, seconds)
-        return _judge(request, result)
+                print_findings(
+                    request, request.table if request.as_json else name_of(request.tables), findings, seconds
+                )
+        return judge(request, result)
 
 
 def _audited(request: AuditRequest, roles: Roles, table: Any, where: str) -> AuditResult:
@@ -129,7 +146,7 @@ def _segments_to_test(request: AuditRequest, roles: Roles, table: Any, where: st
     depth = _DEPTH
     values: int | dict[str, int] = request.max_values or _VALUES
     if request.by:
-        categorical += [name for name in _dates(X) if name not in categorical]
+        categorical += [name for name in dates_of(X) if name not in categorical]
         depth = min(_DEPTH, len(roles.features))
         values = request.max_values or values_needed(X, categorical)
     return X, {
@@ -192,16 +209,18 @@ def _holds_numbers(arrow_type: Any) -> bool:
     return any(check(arrow_type) for check in checks)
 
 
-def _dates(table: Any) -> list[str]:
+def dates_of(table: Any) -> list[str]:
+    """The columns of dates and times."""
     import pyarrow as pa
 
     return [field.name for field in table.schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
 
 
-def _print(request: AuditRequest, findings: Findings, seconds: float) -> None:
+def print_findings(request: AuditRequest, table: str, findings: Findings, seconds: float) -> None:
+    """Say what was found, as text or as JSON."""
     if request.as_json:
         about = {
-            "table": request.table,
+            "table": table,
             "label": request.label,
             "score": request.score,
             "seconds": seconds,
@@ -214,10 +233,11 @@ def _print(request: AuditRequest, findings: Findings, seconds: float) -> None:
     elif not request.quiet:
         from trueup.cli._audit_screen import print_audit
 
-        print_audit(request, findings, seconds)
+        what = "" if request.summaries else f": {shown(request.score)!r} against {shown(request.label)!r}"
+        print_audit(request, f"{shown(table)}{what}", findings, seconds)
 
 
-def _judge(request: AuditRequest, result: AuditResult) -> int | None:
+def judge(request: AuditRequest, result: AuditResult | SummaryAudit) -> int | None:
     """The exit code, and on stderr why it is not 0."""
     reasons = []
     if result.n_segments == 0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._files import STANDARD_STREAM
 from trueup.cli._findings import Finding, Findings, detectable_in_words, in_plural, p_value_in_words, verdict
 from trueup.cli._printing import facts, percent, screen, shown
 
@@ -19,11 +18,9 @@ _WIDTH_WITH_ROOM = 96
 _WIDTH_OF_A_TABLE = 72
 
 
-def print_audit(request: AuditRequest, findings: Findings, seconds: float) -> None:
+def print_audit(request: AuditRequest, heading: str, findings: Findings, seconds: float) -> None:
     """Show an audit on stdout."""
     console, result = screen(), findings.result
-    table = "stdin" if request.table == STANDARD_STREAM else shown(request.table)
-    heading = f"{table}: {shown(request.score)!r} against {shown(request.label)!r}"
     console.print(heading, style="bold", soft_wrap=True)
     console.print(facts(_facts(findings, seconds)))
     console.print()
@@ -47,13 +44,13 @@ def _facts(findings: Findings, seconds: float) -> list[tuple[str, Any]]:
         ("Base rate", f"promised {promised}, observed {observed}"),
         (
             "ECCE",
-            f"{result.ecce_sigma:,.1f} σ ({_chance(result.p_value)}), all rows together; {result.ecce:.4f} of them",
+            f"{findings.ecce_sigmas} σ ({_chance(result.p_value)}), all rows together; {result.ecce:.4f} of them",
         ),
     ]
     if result.n_segments:
-        chance = _chance(result.mce_p_value, result.null_samples)
+        chance = _chance(result.mce_p_value, findings.n_draws)
         rows.append(
-            ("MCE", f"{result.mce:,.1f} σ ({chance}), the worst segment; {result.mce_absolute:.4f} of all rows")
+            ("MCE", f"{findings.mce_sigmas} σ ({chance}), the worst segment; {result.mce_absolute:.4f} of all rows")
         )
         rows.append(("Alpha", f"{result.alpha:.4f}"))
     rows.append(("Segments", _segments_in_words(findings)))
@@ -69,8 +66,8 @@ def _segments_in_words(findings: Findings) -> str:
     words = f"{result.n_segments:,} tested"
     if result.n_left_out:
         words += f", {result.n_left_out:,} left out: too few positives or negatives expected"
-    if not result.null_samples:
-        words += "; p-values shared among them (Bonferroni)"
+    if not findings.n_draws:
+        words += f"; p-values shared among them ({findings.rule})"
     return words
 
 
@@ -93,7 +90,7 @@ def _print_segments(console: Console, findings: Findings) -> None:
         promised, observed, interval = _rates(finding, findings.result.prevalence)
         numbers = (
             f"{finding.rows:,} rows ({percent(finding.share)}), promised {promised}, observed {observed} "
-            f"({interval}), {finding.score_is}, {finding.ecce_sigma:,.1f} σ, p {_p_value(finding, findings)}"
+            f"({interval}), {finding.score_is}, {finding.sigmas} σ, p {_p_value(finding, findings)}"
         )
         console.print(Padding(numbers, (0, 0, 0, 2)), style=style)
 
@@ -116,7 +113,7 @@ def _table(findings: Findings, gap: int) -> Any:
             promised,
             f"{observed}\n{interval}",
             finding.score_is,
-            f"{finding.ecce_sigma:,.1f}",
+            finding.sigmas,
             _p_value(finding, findings),
             style="bold" if finding.is_significant else "dim",
         )
@@ -139,10 +136,12 @@ def _print_notes(console: Console, findings: Findings, with_trees: bool) -> None
         others = in_plural(findings.n_untold, "more segment is", "more segments are")
         console.print(f"{others} significantly wrong, and these don't explain it: correct these first.")
     notes = ["Ranges: 95 % intervals."]
-    if findings.result.null_samples:
+    if findings.n_draws:
         notes.insert(0, "p: the chance of as much anywhere in this search if the scores are true.")
     if findings.n_significant:
         notes.append("*: significant.")
+    if any("–" in finding.sigmas for finding in findings.shown):
+        notes.append("σ: the exact value is in the range.")
     if with_trees:
         notes.append("Segments that trees found are tested on the half of the rows that the trees did not see.")
     console.print(" ".join(notes), style="dim")
@@ -166,4 +165,4 @@ def _digits(prevalence: float) -> int:
 
 def _p_value(finding: Finding, findings: Findings) -> str:
     mark = " *" if finding.is_significant else ""
-    return p_value_in_words(finding.adjusted_p_value, findings.result.null_samples) + mark
+    return p_value_in_words(finding.adjusted_p_value, findings.n_draws) + mark

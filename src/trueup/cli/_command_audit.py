@@ -9,18 +9,26 @@ import typer
 
 from trueup.cli._audit import AuditRequest, audit
 from trueup.cli._files import STANDARD_STREAM
-from trueup.cli._options import INPUT_FILES, AsJson, Html, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_TABLES, AsJson, Html, InputFormat, Jobs, Work, refuse_both
 
 __all__ = ["audit_command"]
 
 _ASK, _SEARCH, _SHOW, _GATE = "Which segments", "The search", "The answer", "For scripts"
+_LARGE = "More data than memory"
+_NULL_SAMPLES = 200
 
 
 def audit_command(
-    table: Annotated[str, typer.Argument(help=f"Scored rows: {INPUT_FILES}")],
+    tables: Annotated[list[str], typer.Argument(help=f"Scored rows: {INPUT_TABLES}")],
     *,
-    label: Annotated[str, typer.Option("--label", help="The column of labels: two classes of any type.")],
-    score: Annotated[str, typer.Option("--score", help="The column of the model's probabilities.")],
+    label: Annotated[
+        str | None,
+        typer.Option("--label", help="The column of labels: two classes of any type. Needed.", show_default=False),
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option("--score", help="The column of the model's probabilities. Needed.", show_default=False),
+    ] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
     input_format: InputFormat = None,
     features: Annotated[
@@ -87,13 +95,14 @@ def audit_command(
         typer.Option(min=1, help="Test the first so many segments only; all by default.", rich_help_panel=_SEARCH),
     ] = None,
     null_samples: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=0,
-            help="How often the search is repeated on labels drawn from the scores, to learn what noise shows.",
+            help="How often the search is repeated on labels drawn from the scores, to learn what noise shows; "
+            "200 by default.",
             rich_help_panel=_SEARCH,
         ),
-    ] = 200,
+    ] = None,
     level: Annotated[
         float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=_SEARCH)
     ] = 0.05,
@@ -121,6 +130,32 @@ def audit_command(
             rich_help_panel=_GATE,
         ),
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read a file batch by batch, in memory that doesn't grow with it, as folders, patterns and several "
+            "files always are. Each ECCE is then known up to a range.",
+            rich_help_panel=_LARGE,
+        ),
+    ] = False,
+    save_summary: Annotated[
+        str | None,
+        typer.Option(
+            "--save-summary",
+            help="Keep what the audit needs of the rows in this file, a summary of fixed size.",
+            metavar="FILE",
+            rich_help_panel=_LARGE,
+        ),
+    ] = None,
+    summaries: Annotated[
+        bool,
+        typer.Option(
+            "--summaries",
+            help="The tables are such summaries, of other rows each: audit them together.",
+            rich_help_panel=_LARGE,
+        ),
+    ] = False,
     fail_on_significant: Annotated[
         bool,
         typer.Option(
@@ -131,25 +166,36 @@ def audit_command(
     ] = False,
 ) -> Work:
     """Show where scores are wrong, by how much, and whether that is more than noise."""
+    if not summaries:
+        for option, value in (("--label", label), ("--score", score)):
+            if value is None:
+                raise typer.BadParameter("name the column", param_hint=option)
     refuse_both(features=features, drop=drop)
     refuse_both(by=by, where=where, discover=discover)
     refuse_both(features=features, drop=drop, by=by)
     refuse_both(features=features, drop=drop, where=where)
     if as_json and output == STANDARD_STREAM:
         raise typer.BadParameter("the table goes to stdout, so JSON can't", param_hint="--json")
+    needs_rows = {
+        "--where": where,
+        "--discover": discover,
+        "--html": html,
+        "--max-segments": max_segments,
+        "--null-samples": null_samples,
+    }
     options = {
         "min_rows": min_rows,
         "max_segments": max_segments,
-        "null_samples": null_samples,
+        "null_samples": _NULL_SAMPLES if null_samples is None else null_samples,
         "level": level,
         "random_state": seed,
         "n_jobs": jobs,
         "verbose": 0 if quiet else 1,
     }
     request = AuditRequest(
-        table=table,
-        label=label,
-        score=score,
+        tables=tuple(tables),
+        label=label or "",
+        score=score or "",
         weight=weight,
         input_format=input_format,
         features=tuple(features or ()),
@@ -167,6 +213,10 @@ def audit_command(
         quiet=quiet,
         fail_above=fail_above,
         fail_on_significant=fail_on_significant,
+        stream=stream,
+        summaries=summaries,
+        save_summary=save_summary,
+        needs_rows=tuple(option for option, value in needs_rows.items() if value is not None and value is not False),
         options=options,
     )
     return partial(audit, request)

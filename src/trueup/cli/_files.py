@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.errors import ColumnError, FileError
-from trueup.streams import Format, format_of_ending, known_ending
 from trueup.streams._csv import read_csv, with_category_text, with_faithful_text, write_csv
+from trueup.streams._formats import Format, format_of_ending, known_ending
 
 if TYPE_CHECKING:
     from trueup.model import ValueKind
@@ -25,6 +25,8 @@ __all__ = [
     "format_of",
     "is_same_file",
     "known_ending",
+    "opened_sink",
+    "telling_of_writing",
     "write_table",
 ]
 
@@ -145,18 +147,33 @@ def is_same_file(one: str, other: str) -> bool:
 
 def write_table(table: Any, path: str, format_: Format) -> None:
     """Write a table to a file, whole or not at all, or to stdout."""
+    with telling_of_writing(path, format_), opened_sink(path) as sink:
+        _write(table, sink, format_)
+
+
+@contextlib.contextmanager
+def opened_sink(path: str) -> Iterator[Any]:
+    """Something to write to that becomes the file when all is written, or stdout."""
     import pyarrow as pa
 
     from trueup.model import atomic_path
 
+    if path == STANDARD_STREAM:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    compression = "gzip" if path.lower().endswith(".gz") else None
+    with atomic_path(path) as temporary, pa.output_stream(temporary, compression=compression) as sink:
+        yield sink
+
+
+@contextlib.contextmanager
+def telling_of_writing(path: str, format_: Format) -> Iterator[None]:
+    """Say in errors that writing raises which file they are about."""
+    import pyarrow as pa
+
     try:
-        if path == STANDARD_STREAM:
-            _write(table, sys.stdout.buffer, format_)
-            sys.stdout.buffer.flush()
-            return
-        compression = "gzip" if path.lower().endswith(".gz") else None
-        with atomic_path(path) as temporary, pa.output_stream(temporary, compression=compression) as sink:
-            _write(table, sink, format_)
+        yield
     except BrokenPipeError:
         raise
     except (pa.ArrowException, OSError) as error:

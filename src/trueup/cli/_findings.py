@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult
+    from trueup.summaries import SummaryAudit
 
-__all__ = ["Finding", "Findings", "detectable_in_words", "findings_of", "in_plural", "p_value_in_words", "verdict"]
+__all__ = [
+    "Finding",
+    "Findings",
+    "detectable_in_words",
+    "findings_of",
+    "findings_of_summary",
+    "in_plural",
+    "p_value_in_words",
+    "verdict",
+]
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,12 @@ class Finding:
     evidence: float
     adjusted_p_value: float | None
     is_significant: bool
+    ecce_sigma_high: float | None = None  # between this and the value above is the exact one, if that is not known
+
+    @property
+    def sigmas(self) -> str:
+        """The ECCE in sigmas, as a range if it is one."""
+        return _range(self.ecce_sigma, self.ecce_sigma if self.ecce_sigma_high is None else self.ecce_sigma_high)
 
     @property
     def score_is(self) -> str:
@@ -40,7 +56,7 @@ class Findings:
 
     Attributes
     ----------
-    result : AuditResult
+    result : AuditResult or SummaryAudit
         All of it.
     n_significant : int
         Segments that are significantly wrong.
@@ -52,14 +68,30 @@ class Findings:
         The first segments.
     folded : bool
         Whether those that repeat another are left out of them.
+    n_draws : int
+        How often the search was repeated to learn what noise shows; 0 if p-values were computed.
+    rule : str
+        By whose rule p-values that were computed are shared among segments.
     """
 
-    result: AuditResult
+    result: AuditResult | SummaryAudit
     n_significant: int
     n_stories: int
     n_repeating: int
     shown: tuple[Finding, ...]
     folded: bool
+    n_draws: int
+    rule: str = "Bonferroni"
+
+    @property
+    def ecce_sigmas(self) -> str:
+        """The ECCE of all rows in sigmas, as a range if it is one."""
+        return _in_range(self.result, "ecce_sigma")
+
+    @property
+    def mce_sigmas(self) -> str:
+        """The MCE in sigmas, as a range if it is one."""
+        return _in_range(self.result, "mce")
 
     @property
     def n_untold(self) -> int:
@@ -69,7 +101,7 @@ class Findings:
 
 def findings_of(result: AuditResult, top: int, *, fold: bool = True) -> Findings:
     """What to say of an audit, with at most `top` segments; folded, those that repeat others are not among them."""
-    names = [name for name in Finding.__dataclass_fields__ if name != "is_significant"]
+    names = [name for name in Finding.__dataclass_fields__ if name not in ("is_significant", "ecce_sigma_high")]
     rows = result.to_dict(None)["segments"] if not fold else result.to_dict(top)["segments"]
     shown = []
     for row in rows:
@@ -85,7 +117,35 @@ def findings_of(result: AuditResult, top: int, *, fold: bool = True) -> Findings
         n_repeating=result.n_repeating,
         shown=tuple(shown[:top]),
         folded=fold,
+        n_draws=result.null_samples,
     )
+
+
+def findings_of_summary(result: SummaryAudit, top: int) -> Findings:
+    """What to say of the audit of a summary, which can't tell which segments repeat others."""
+    names = [name for name in Finding.__dataclass_fields__ if name not in ("is_significant", "ecce_sigma")]
+    rows = result.to_dict(top)["segments"]
+    shown = [
+        Finding(
+            **{name: row[name] for name in names},
+            ecce_sigma=row["ecce_sigma_low"],
+            is_significant=row["significant"],
+        )
+        for row in rows
+    ]
+    n_significant = result.n_significant
+    return Findings(result, n_significant, n_significant, 0, tuple(shown), folded=False, n_draws=0, rule="Holm")
+
+
+def _in_range(result: AuditResult | SummaryAudit, name: str) -> str:
+    """A number, or the range that it is in, which the audit of a summary knows only."""
+    value = getattr(result, name)
+    return _range(getattr(result, f"{name}_low", value), getattr(result, f"{name}_high", value))
+
+
+def _range(low: float, high: float) -> str:
+    least, most = f"{low:,.1f}", f"{high:,.1f}"
+    return least if least == most else f"{least}–{most}"
 
 
 def verdict(findings: Findings) -> str:
@@ -95,7 +155,7 @@ def verdict(findings: Findings) -> str:
     return verdict_in_words(findings.result, folded=findings.folded)
 
 
-def detectable_in_words(result: AuditResult) -> str:
+def detectable_in_words(result: AuditResult | SummaryAudit) -> str:
     """The smallest error that is found; empty if none would be."""
     from trueup.auditing import detectable_in_words
 

@@ -7,18 +7,22 @@ from trueup.inference._calibrator import Calibrator
 from trueup.inference._load import load, load_bytes
 from trueup.inference._members import masks_of_model, members_matrix, packed_members
 from trueup.inference._observed import Observed, observe_rows, observe_table
+from trueup.inference._stream import ScoredBatch, check_columns, kinds_of, score_batches, with_probabilities
 from trueup.inference._threads import thread_count
 
 __all__ = [
     "BaselineCalibrator",
     "Calibrator",
     "Observed",
+    "ScoredBatch",
     "apply_round",
     "average_bins",
+    "check_columns",
     "compile_body",
     "compile_rounds",
     "correction",
     "group_features",
+    "kinds_of",
     "levels_of",
     "load",
     "load_bytes",
@@ -29,6 +33,8 @@ __all__ = [
     "observe_table",
     "packed_members",
     "probabilities",
+    "score_batches",
     "score_logits",
     "thread_count",
+    "with_probabilities",
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,15 @@ from trueup.inference._bodies import compile_body
 from trueup.inference._members import masks_of_model
 from trueup.inference._parity import parity_rows
 from trueup.inference._scores import base_score_of_row, checked_score, read_base_scores
+from trueup.inference._stream import calibrated_tables
 from trueup.inference._threads import threads_for_rows
 from trueup.model import BaselineModel, IsBetween, IsOneOf, LevelTrees, write_model
+from trueup.streams import BATCH_ROWS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trueup.table import CalibrationTable
 
 __all__ = ["BaselineCalibrator"]
 
@@ -82,6 +89,25 @@ class BaselineCalibrator:
             One probability a row; NaN where the score is missing.
         """
         table, base = read_base_scores(self.model, X, scores)
+        return self._of_table(table, base, groups)
+
+    def _of_table(self, table: CalibrationTable, base: Floats, groups: Any = None) -> Floats:
+        """The probabilities of a table with its base scores, NaN where they are.
+
+        Parameters
+        ----------
+        table : CalibrationTable
+            The rows.
+        base : float64 array
+            The base model's probabilities.
+        groups : mapping or table, optional
+            The masks of the groups that were given as masks at fit.
+
+        Returns
+        -------
+        float64 array
+            One probability a row.
+        """
         matrix = self._encoder.encode(table) if self.model.features.features else np.empty((table.n_rows, 0))
         masks = masks_of_model(self.model, table, groups)
         missing = np.isnan(base)
@@ -89,6 +115,46 @@ class BaselineCalibrator:
         calibrated = self._body(np.where(missing, _ANY_SCORE, base), matrix, masks, n_threads)
         calibrated[missing] = np.nan
         return calibrated
+
+    def calibrate_stream(
+        self, source: Any, *, score: str | None = None, column: str = "calibrated", batch_rows: int = BATCH_ROWS
+    ) -> Iterator[pa.Table]:
+        """Calibrate a table that need not fit into memory, batch by batch.
+
+        Parameters
+        ----------
+        source : path-like, list or table
+            Files, folders, patterns, datasets, lazy frames, queries or batches: whatever
+            `trueup.streams.open_stream` takes.
+        score : str, optional
+            The column of the base model's probabilities; by default the one that had them at fit.
+        column : str, default="calibrated"
+            The name of the new column.
+        batch_rows : int, default=131_072
+            The most rows of a batch.
+
+        Yields
+        ------
+        pyarrow.Table
+            Some rows with all columns that every part of the source has, and the new one: the same probabilities as
+            `calibrate` gives, missing where the score is.
+
+        Notes
+        -----
+        A model whose groups were given as masks can't be used: a stream has no masks.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from trueup import BaselineCalibrator
+        >>> from trueup.baselines import IsotonicCalibrator
+        >>> table = pa.table({"x": [1, 2, 3] * 50, "p": [0.2, 0.3, 0.4] * 50})
+        >>> fitted = IsotonicCalibrator().fit(table.select(["x"]), [0, 1, 1] * 50, scores=table["p"])
+        >>> batches = BaselineCalibrator(fitted.model_).calibrate_stream(table, score="p", batch_rows=100)
+        >>> [(batch.num_rows, batch.column_names) for batch in batches]
+        [(100, ['x', 'p', 'calibrated']), (50, ['x', 'p', 'calibrated'])]
+        """
+        return calibrated_tables(self, source, score, column, batch_rows)
 
     def calibrate_one(
         self, row: Mapping[str, Any], score: float | None = None, groups: Mapping[str, Any] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,15 @@ from trueup.features import FeatureEncoder
 from trueup.inference._apply import compile_rounds, probabilities, score_logits
 from trueup.inference._parity import make_parity_rows
 from trueup.inference._scores import base_score_of_row, checked_score, read_base_scores
+from trueup.inference._stream import calibrated_tables
 from trueup.inference._threads import threads_for_rows
 from trueup.model import CalibrationModel, write_model
+from trueup.streams import BATCH_ROWS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trueup.table import CalibrationTable
 
 __all__ = ["Calibrator"]
 
@@ -84,9 +91,60 @@ class Calibrator:
         float64 array
             One probability a row; NaN where the score is missing.
         """
-        table, base = read_base_scores(self.model, X, scores)
+        return self._of_table(*read_base_scores(self.model, X, scores))
+
+    def _of_table(self, table: CalibrationTable, base: Floats) -> Floats:
+        """The probabilities of a table with its base scores, NaN where they are.
+
+        Parameters
+        ----------
+        table : CalibrationTable
+            The rows.
+        base : float64 array
+            The base model's probabilities.
+
+        Returns
+        -------
+        float64 array
+            One probability a row.
+        """
         matrix = self._encoder.encode(table)  # also without rounds: a wrong table is an error all the same
         return self._of_matrix(matrix, base)
+
+    def calibrate_stream(
+        self, source: Any, *, score: str | None = None, column: str = "calibrated", batch_rows: int = BATCH_ROWS
+    ) -> Iterator[pa.Table]:
+        """Calibrate a table that need not fit into memory, batch by batch.
+
+        Parameters
+        ----------
+        source : path-like, list or table
+            Files, folders, patterns, datasets, lazy frames, queries or batches: whatever
+            `trueup.streams.open_stream` takes.
+        score : str, optional
+            The column of the base model's probabilities; by default the one that had them at fit.
+        column : str, default="calibrated"
+            The name of the new column.
+        batch_rows : int, default=131_072
+            The most rows of a batch.
+
+        Yields
+        ------
+        pyarrow.Table
+            Some rows with all columns that every part of the source has, and the new one: the same probabilities as
+            `calibrate` gives, missing where the score is.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from trueup import Calibrator, MCGrad
+        >>> table = pa.table({"x": [1, 2, 3] * 50, "p": [0.2, 0.3, 0.4] * 50})
+        >>> fitted = MCGrad(max_rounds=0).fit(table.select(["x"]), [0, 1, 1] * 50, scores=table["p"])
+        >>> batches = Calibrator(fitted.model_).calibrate_stream(table, score="p", batch_rows=100)
+        >>> [(batch.num_rows, batch.column_names) for batch in batches]
+        [(100, ['x', 'p', 'calibrated']), (50, ['x', 'p', 'calibrated'])]
+        """
+        return calibrated_tables(self, source, score, column, batch_rows)
 
     def staged(self, X: Any, scores: Any = None) -> Iterator[Floats]:
         """Calibrated probabilities after each round.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from trueup.model import BaselineModel, CalibrationModel, plain_value
 if TYPE_CHECKING:
     from trueup.table import CalibrationTable
 
-__all__ = ["base_score_of_row", "checked_score", "read_base_scores"]
+__all__ = ["base_score_of_row", "checked_score", "read_base_scores", "score_column_of", "warn_of_missing"]
 
 _FITTED_WITHOUT_SCORES = (
     "The model was fitted without scores, on the base rate; it can't take any now. Fit with scores=."
@@ -42,15 +42,33 @@ def read_base_scores(
     elif model.base_rate is not None:
         raise ScoreError(_FITTED_WITHOUT_SCORES)
     base = read_scores(scores, table.n_rows, name=name, missing_allowed=True)
-    missing = int(np.isnan(base).sum())
-    if missing:
-        first = int(np.argmax(np.isnan(base)))
-        warnings.warn(
-            f"{name}: {missing:,} of {len(base):,} scores are missing (first at row {first:,}). Those rows get NaN.",
-            MissingScoreWarning,
-            stacklevel=callers_level(),
-        )
+    missing = np.isnan(base)
+    if missing.any():
+        warn_of_missing(name, int(missing.sum()), len(base), f"at row {int(np.argmax(missing)):,}")
     return table, base
+
+
+def score_column_of(model: CalibrationModel | BaselineModel, score: str | None, columns: Sequence[str]) -> str | None:
+    """The column of a stream that holds the base scores; None for a model that starts from the base rate."""
+    if score is not None:
+        if model.base_rate is not None:
+            raise ScoreError(_FITTED_WITHOUT_SCORES)
+        return score
+    column = model.features.score_column
+    if column is not None and (column in columns or model.base_rate is None):
+        return column
+    if model.base_rate is None:
+        raise ScoreError("The model was fitted on scores. Name the column that holds the base model's with score=.")
+    return None
+
+
+def warn_of_missing(name: str, missing: int, n_rows: int, first: str) -> None:
+    """Say how many scores are missing, and where the first of them is."""
+    warnings.warn(
+        f"{name}: {missing:,} of {n_rows:,} scores are missing (first {first}). Those rows get NaN.",
+        MissingScoreWarning,
+        stacklevel=callers_level(),
+    )
 
 
 def base_score_of_row(model: CalibrationModel | BaselineModel, row: Mapping[str, Any], score: Any) -> Any:

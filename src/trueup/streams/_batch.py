@@ -25,10 +25,21 @@ class Batch:
         The rows, at least one.
     where : str
         Where they are from, for messages: a file, and which of its rows.
+    part : str
+        The file alone, or whatever part of the stream it is.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from trueup.streams import open_stream
+    >>> batch = next(open_stream(pa.table({"x": [1, 2, 3]})).batches(batch_rows=2))
+    >>> batch.where, batch.table.num_rows
+    ('the table, rows 0 to 1', 2)
     """
 
     table: pa.Table
     where: str
+    part: str = ""
 
 
 @contextlib.contextmanager
@@ -44,6 +55,17 @@ def naming(batch: Batch) -> Iterator[None]:
     ------
     None
         Nothing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from trueup.errors import ScoreError
+    >>> from trueup.streams import naming, open_stream
+    >>> for batch in open_stream(pa.table({"score": [0.5, 1.5]})).batches():
+    ...     with naming(batch):
+    ...         raise ScoreError("1 score is above 1.")
+    Traceback (most recent call last):
+    trueup.errors.ScoreError: The table: 1 score is above 1.
     """
     try:
         yield

@@ -85,11 +85,11 @@ def with_faithful_text(table: Any, source: Any) -> Any:
     return table
 
 
-def write_csv(table: Any, sink: Any) -> None:
+def write_csv(table: Any, sink: Any, *, header: bool = True) -> None:
     """Write a table as CSV; what is missing is empty."""
     from pyarrow import csv
 
-    csv.write_csv(table, sink)
+    csv.write_csv(table, sink, csv.WriteOptions(include_header=header))
 
 
 def _read_text(source: Any, names: Sequence[str]) -> Any:

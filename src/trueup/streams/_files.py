@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trueup.errors import FileError
 from trueup.streams._batch import Batch
-from trueup.streams._csv import read_csv
+from trueup.streams._csv import csv_columns, read_csv
 from trueup.streams._formats import Format, format_of_ending
-from trueup.streams._parts import ColumnTypes, located, telling_problems, types_of
+from trueup.streams._parts import ColumnTypes, doubled_column, located, telling_problems, types_of
 from trueup.streams._paths import Found, folder_columns
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class FilePart:
         How it is written.
     types : mapping
         Its columns, and then those that its folders tell.
+    schema : pyarrow.Schema or None
+        The same in full; None for a CSV file.
     n_rows : int or None
         How many rows it has, if its end says so.
     in_folders : mapping
@@ -57,6 +59,7 @@ class FilePart:
     path: str
     format: Format
     types: ColumnTypes
+    schema: pa.Schema | None
     n_rows: int | None
     in_folders: Mapping[str, str | None]
     kinds: Mapping[str, ValueKind]
@@ -70,12 +73,17 @@ class FilePart:
         kinds: Mapping[str, ValueKind],
     ) -> FilePart:
         """The file, looked at but not read."""
+        import pyarrow as pa
+
         name = repr(found.path)
         with telling_problems(name, f" as {format_.value}"):
-            types, n_rows = _LOOK[format_](found.path)
+            schema, names, n_rows = _LOOK[format_](found.path)
+        types = dict.fromkeys(names) if schema is None else types_of(schema, name)
         told = {column: value for column, value in found.in_folders.items() if column not in types}
+        for column in told:
+            schema = schema and schema.append(pa.field(column, folder_types[column]))
         types = {**types, **{column: folder_types[column] for column in told}}
-        return cls(found.path, format_, types, n_rows, told, kinds)
+        return cls(found.path, format_, types, schema, n_rows, told, kinds)
 
     @property
     def name(self) -> str:
@@ -115,27 +123,34 @@ class FilePart:
         return table.select(list(columns))
 
 
-def _look_at_parquet(path: str) -> tuple[ColumnTypes, int | None]:
+Look: TypeAlias = (
+    "tuple[pa.Schema | None, list[str], int | None]"  # what is known of columns, their names, the number of rows
+)
+
+
+def _look_at_parquet(path: str) -> Look:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, pre_buffer=False) as file:
-        return types_of(file.schema_arrow, repr(path)), file.metadata.num_rows
+        return file.schema_arrow, file.schema_arrow.names, file.metadata.num_rows
 
 
-def _look_at_arrow(path: str) -> tuple[ColumnTypes, int | None]:
+def _look_at_arrow(path: str) -> Look:
     with _opened(path) as reader:
         batches = getattr(reader, "num_record_batches", None)  # what has none has no rows
-        return types_of(reader.schema, repr(path)), 0 if batches == 0 else None
+        return reader.schema, reader.schema.names, 0 if batches == 0 else None
 
 
-def _look_at_csv(path: str) -> tuple[ColumnTypes, int | None]:
+def _look_at_csv(path: str) -> Look:
     """The columns; their types are those of all rows, which are not read here."""
-    from trueup.streams._csv import csv_columns
+    names = csv_columns(path)
+    if len(set(names)) < len(names):
+        doubled = next(name for name in names if names.count(name) > 1)
+        raise doubled_column(repr(path), doubled)
+    return None, names, None
 
-    return dict.fromkeys(csv_columns(path)), None
 
-
-_LOOK: dict[Format, Callable[[str], tuple[ColumnTypes, int | None]]] = {
+_LOOK: dict[Format, Callable[[str], Look]] = {
     Format.PARQUET: _look_at_parquet,
     Format.ARROW: _look_at_arrow,
     Format.CSV: _look_at_csv,

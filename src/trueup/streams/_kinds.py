@@ -48,7 +48,7 @@ class KindWatch:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from trueup.streams import KindWatch
+    >>> from trueup.streams._kinds import KindWatch
     >>> watch = KindWatch()
     >>> watch.see("age", pa.int32(), "'a.parquet'")
     >>> watch.see("age", pa.float64(), "'b.parquet'")  # a number as well

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from trueup.errors import ColumnError, FileError, TableError
@@ -22,6 +23,7 @@ __all__ = [
     "QueryPart",
     "TablePart",
     "as_table",
+    "doubled_column",
     "located",
     "telling_problems",
     "types_of",
@@ -39,6 +41,8 @@ class Part(Protocol):
         What messages call it.
     types : mapping of str to pyarrow.DataType or None
         Its columns; None is a type that is known only when it is read.
+    schema : pyarrow.Schema or None
+        All that is known of its columns; None if that is known only when it is read.
     n_rows : int or None
         How many rows it has, if that is known without reading.
     """
@@ -50,6 +54,10 @@ class Part(Protocol):
     @property
     def types(self) -> ColumnTypes:
         """Its columns."""
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """All that is known of its columns."""
 
     @property
     def n_rows(self) -> int | None:
@@ -95,9 +103,14 @@ def types_of(schema: pa.Schema, name: str) -> ColumnTypes:
     types: dict[str, pa.DataType | None] = {}
     for field in schema:
         if field.name in types:
-            raise ColumnError(f"{name} has more than one column called {field.name!r}. Rename or drop one.")
+            raise doubled_column(name, field.name)
         types[field.name] = field.type
     return types
+
+
+def doubled_column(name: str, column: str) -> ColumnError:
+    """The error for two columns of one name."""
+    return ColumnError(f"{name} has more than one column called {column!r}. Rename or drop one.")
 
 
 def located(tables: Iterable[pa.Table], name: str, n_rows: int | None, batch_rows: int) -> Iterator[Batch]:
@@ -107,7 +120,7 @@ def located(tables: Iterable[pa.Table], name: str, n_rows: int | None, batch_row
         for begin in range(0, table.num_rows, batch_rows):
             some = table.slice(begin, batch_rows)
             rows = "" if some.num_rows == n_rows else f", rows {first:,} to {first + some.num_rows - 1:,}"
-            yield Batch(some, f"{name}{rows}")
+            yield Batch(some, f"{name}{rows}", name)
             first += some.num_rows
 
 
@@ -119,9 +132,14 @@ class TablePart:
     table: pa.Table
 
     @property
+    def schema(self) -> pa.Schema:
+        """What is known of its columns."""
+        return self.table.schema
+
+    @cached_property
     def types(self) -> ColumnTypes:
         """Its columns."""
-        return types_of(self.table.schema, self.name)
+        return types_of(self.schema, self.name)
 
     @property
     def n_rows(self) -> int:
@@ -157,7 +175,7 @@ class QueryPart:
     problems: tuple[type[Exception], ...] = ()
     n_rows: int | None = None
 
-    @property
+    @cached_property
     def types(self) -> ColumnTypes:
         """Its columns."""
         return types_of(self.schema, self.name)
@@ -184,6 +202,7 @@ class IteratedPart:
     """
 
     n_rows = None
+    schema = None
 
     def __init__(self, begin: Callable[[], Iterator[Any]], name: str) -> None:
         self.name = name

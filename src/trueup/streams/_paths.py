@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import re
@@ -16,7 +17,7 @@ from trueup.errors import FileError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Found", "find_files", "folder_columns", "is_pattern"]
+__all__ = ["Found", "find_files", "folder_columns", "is_pattern", "would_read"]
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER = re.compile(r"-?[0-9]+")
@@ -50,6 +51,15 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
     return files
 
 
+def would_read(path: str, output: str) -> bool:
+    """Whether a folder or a pattern would find a file that is written there."""
+    base, pattern = (path, ()) if os.path.isdir(path) else _divided(path)
+    if not is_pattern(path) and not os.path.isdir(path):
+        return False
+    inside = Path(os.path.relpath(os.path.realpath(output), os.path.realpath(base or "."))).parts
+    return inside[0] != os.pardir and not any(map(_is_hidden, inside)) and _matches(inside, pattern)
+
+
 def folder_columns(files: Sequence[Found]) -> dict[str, pa.DataType]:
     """The types of the columns that folders' names tell: integers if all values are, else strings."""
     import pyarrow as pa
@@ -80,9 +90,8 @@ def _expanded(path: str) -> list[Found]:
 
 def _matching(pattern: str) -> list[Found]:
     """The files that match a pattern, and those inside of folders that do."""
-    parts = Path(pattern).parts
-    n_fixed = next(i for i, part in enumerate(parts) if glob.has_magic(part))
-    base = str(Path(*parts[:n_fixed])) if n_fixed else ""
+    base, _ = _divided(pattern)
+    n_fixed = len(Path(base).parts)
     matches = glob.glob(pattern, recursive=True)
     visible = [path for path in matches if not any(map(_is_hidden, Path(path).parts[n_fixed:]))]
     files: set[str] = set()
@@ -94,6 +103,22 @@ def _matching(pattern: str) -> list[Found]:
         passed_over = f" ({hidden:,} with names that begin with _ or . are passed over)" if hidden else ""
         raise FileError(f"No file matches {pattern!r}{passed_over}.")
     return [Found(path, _told_by_folders(base, path)) for path in sorted(files)]
+
+
+def _divided(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """The folder that a pattern begins with, and the parts of it that follow."""
+    parts = Path(pattern).parts
+    n_fixed = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return str(Path(*parts[:n_fixed])) if n_fixed else "", parts[n_fixed:]
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether the parts of a path match those of a pattern, or are inside of a folder that does."""
+    if not pattern:
+        return True
+    if pattern[0] == "**":
+        return any(_matches(parts[i:], pattern[1:]) for i in range(len(parts) + 1))
+    return bool(parts) and fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
 def _inside(folder: str) -> Iterator[str]:

@@ -25,6 +25,13 @@ def shown_rows(verbose: int, doing: str, total: int | None = None) -> Iterator[C
     ------
     callable
         To be called with the number of rows that came since the last call.
+
+    Examples
+    --------
+    >>> from trueup.streams import shown_rows
+    >>> with shown_rows(1, "counting", 2_000) as tell:  # here is no terminal
+    ...     tell(1_000)
+    ...     tell(1_000)
     """
     if verbose:
         from rich.console import Console

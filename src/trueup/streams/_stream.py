@@ -10,9 +10,13 @@ from trueup.streams._batch import Batch
 from trueup.streams._files import FilePart
 from trueup.streams._kinds import KindWatch
 from trueup.streams._parts import Part
+from trueup.streams._sample import sample_of
+from trueup.streams._types import common_schema
 from trueup.table import listed
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from trueup.model import ValueKind
 
 __all__ = ["BATCH_ROWS", "Stream"]
@@ -137,6 +141,77 @@ class Stream:
         parts = [part.with_kinds(kinds) if isinstance(part, FilePart) else part for part in self._parts]
         return Stream(self.name, parts, rereadable=self.rereadable)
 
+    def split(self) -> list[Stream]:
+        """Return the parts as streams of their own, such as one a file.
+
+        Returns
+        -------
+        list of Stream
+            The parts, in order.
+        """
+        return [Stream(part.name, [part], rereadable=self.rereadable) for part in self._parts]
+
+    def schema(self, columns: Sequence[str] | None = None) -> pa.Schema:
+        """Return one Arrow schema that the rows of all parts fit into.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            The columns, all that every part has by default.
+
+        Returns
+        -------
+        pyarrow.Schema
+            Integers and floats become floats, missing values of no type whatever the others are. Of CSV files the
+            types are known only when they are read, so they are.
+        """
+        chosen = self.columns if columns is None else tuple(columns)
+        self.check(chosen)
+        watch, schemas = KindWatch(), []
+        for part in self._parts:
+            if part.schema is None:
+                found = [batch.table.schema for batch in part.read(chosen, BATCH_ROWS)]
+            else:
+                found = [part.schema] if part.n_rows != 0 or len(self._parts) == 1 else []
+            for schema in found:
+                watch.see_all((schema.field(column) for column in chosen), part.name)
+            schemas += found
+        return common_schema(schemas, chosen)
+
+    def sample(self, n_rows: int, columns: Sequence[str] | None = None, *, seed: int = 0) -> pa.Table:
+        """Return some of the rows, each with the same chance, in one pass over all.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many rows; all if there are not more.
+        columns : sequence of str, optional
+            The columns, all that every part has by default.
+        seed : int, default=0
+            Another number chooses other rows.
+
+        Returns
+        -------
+        pyarrow.Table
+            The rows, in order. Which they are depends on the number of rows and the seed alone: not on how the rows
+            are cut into files and batches.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from trueup.streams import open_stream
+        >>> stream = open_stream([pa.table({"n": range(500)}), pa.table({"n": range(500, 1_000)})])
+        >>> stream.sample(5)["n"].to_pylist()
+        [254, 366, 410, 503, 821]
+        """
+        return sample_of(self.batches(columns), n_rows, seed)
+
+    @property
+    def metadata(self) -> Mapping[bytes, bytes]:
+        """What the first part says of the table as a whole, such as what pandas made of it."""
+        schema = self._parts[0].schema if self._parts else None
+        return (schema.metadata if schema is not None else None) or {}
+
     @property
     def files(self) -> tuple[str, ...]:
         """The paths of the files that are read."""
@@ -152,7 +227,7 @@ class Stream:
             if part.n_rows == 0:
                 continue
             for batch in part.read(columns, batch_rows):
-                watch.see_all(batch.table.schema, batch.where.partition(", rows")[0])
+                watch.see_all(batch.table.schema, batch.part)
                 yield batch
 
 

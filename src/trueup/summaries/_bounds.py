@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,6 +21,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 # Of a row's label and score times weight, in units of the last bit: half a unit each, and what floats add to that.
 _ROUNDING_A_ROW = 1.25
 _NEVER = 2**62
+_BINS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +52,34 @@ def ranges_of(sums: Sums, spec: SummarySpec) -> Ranges:
     no inside: all that counts is P - N. The range at the ends of bins is a lower bound, for they are moments too.
     Rounding adds its share to either side.
     """
-    if not len(sums.cell):
+    blocks = [_ranges_of_block(block, spec) for block in _blocks(sums)]
+    if not blocks:
         nothing = np.zeros(0)
         return Ranges(nothing, nothing, nothing)
+    return Ranges(*(np.concatenate([getattr(one, name) for one in blocks]) for name in ("at_edges", "low", "high")))
+
+
+def _blocks(sums: Sums) -> Iterator[Sums]:
+    """Some cells after the other: what is computed of bins takes many times their size, so not of all at once."""
+    begin = 0
+    while begin < len(sums.cell):
+        end = int(np.searchsorted(sums.offsets, sums.offsets[begin] + _BINS_AT_ONCE, side="right")) - 1
+        end = min(max(end, begin + 1), len(sums.cell))
+        bins = slice(int(sums.offsets[begin]), int(sums.offsets[end]))
+        cells = slice(begin, end)
+        yield Sums(
+            combination=sums.combination[cells],
+            cell=sums.cell[cells],
+            lanes=sums.lanes[cells],
+            offsets=sums.offsets[begin : end + 1] - sums.offsets[begin],
+            bin=sums.bin[bins],
+            rises=sums.rises[bins],
+            falls=sums.falls[bins],
+        )
+        begin = end
+
+
+def _ranges_of_block(sums: Sums, spec: SummarySpec) -> Ranges:
     owner = np.repeat(np.arange(len(sums.cell)), np.diff(sums.offsets))
     net = sums.rises - sums.falls
     # Running over all cells may wrap around. Differences inside a cell are right nevertheless: they fit.

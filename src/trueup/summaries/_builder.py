@@ -121,7 +121,8 @@ class SummaryBuilder:
 
     def _sum_waiting(self) -> None:
         if self._waiting:
-            added = sum_rows(_joined(self._waiting), self.spec, self._n_threads)
+            self._waiting = [_joined(self._waiting)]  # what it was joined from is not needed twice
+            added = sum_rows(self._waiting[0], self.spec, self._n_threads)
             self._sums = add_sums([self._sums, added], self.spec)
             self._waiting = []
 

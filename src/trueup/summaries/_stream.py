@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from trueup.auditing._progress import shown_rows
-from trueup.errors import ColumnError, DataError, TableError
+from trueup.errors import DataWarning, ScoreError, callers_level
 from trueup.segments import MIN_VARIANCE
+from trueup.streams import Batch, Stream, naming, open_stream, shown_rows
+from trueup.streams._sample import sample_of
 from trueup.summaries._builder import SummaryBuilder
 from trueup.summaries._result import SummaryAudit
 from trueup.summaries._spec import SummarySpec
 from trueup.summaries._summary import SegmentSummary
-from trueup.table import listed
+from trueup.table import give_back_memory, listed, read_scores
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +27,7 @@ SAMPLE_ROWS = 200_000
 
 
 def audit_stream(
-    batches: Iterable[Any],
+    source: Any,
     *,
     label: str,
     score: str,
@@ -44,8 +46,9 @@ def audit_stream(
 
     Parameters
     ----------
-    batches : iterable of tables
-        pyarrow record batches or tables, or tables of any library that gives Arrow data; some may be empty.
+    source : path-like, list, table or iterable of tables
+        Files, folders, patterns, datasets, lazy frames, queries or batches: whatever `trueup.streams.open_stream`
+        takes. Some batches may be empty.
     label : str
         The column of labels.
     score : str
@@ -53,10 +56,10 @@ def audit_stream(
     weight : str, optional
         The column of weights.
     spec : SummarySpec, optional
-        What to count. By default it is learned from the first rows, so that in data sorted by time or by a feature,
-        a spec from a random sample is better: bounds are tighter and quantiles are those of all rows.
+        What to count. By default it is learned from rows that are drawn from all, in a pass of its own. What can be
+        read only once is learned from its first rows; if it is sorted by time or by a feature, pass a spec.
     sample_rows : int, default=200_000
-        From how many rows at the beginning to learn the spec.
+        From how many rows to learn the spec.
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
@@ -88,7 +91,7 @@ def audit_stream(
     SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
     summary = summarize_stream(
-        batches,
+        source,
         label=label,
         score=score,
         weight=weight,
@@ -102,7 +105,7 @@ def audit_stream(
 
 
 def summarize_stream(
-    batches: Iterable[Any],
+    source: Any,
     *,
     label: str,
     score: str,
@@ -117,8 +120,9 @@ def summarize_stream(
 
     Parameters
     ----------
-    batches : iterable of tables
-        pyarrow record batches or tables, or tables of any library that gives Arrow data; some may be empty.
+    source : path-like, list, table or iterable of tables
+        Files, folders, patterns, datasets, lazy frames, queries or batches: whatever `trueup.streams.open_stream`
+        takes. Some batches may be empty.
     label : str
         The column of labels.
     score : str
@@ -126,9 +130,10 @@ def summarize_stream(
     weight : str, optional
         The column of weights.
     spec : SummarySpec, optional
-        What to count; learned from the first rows by default.
+        What to count. By default it is learned from rows that are drawn from all, in a pass of its own, or from the
+        first rows of what can be read only once.
     sample_rows : int, default=200_000
-        From how many rows at the beginning to learn the spec.
+        From how many rows to learn the spec.
     n_jobs : int, optional
         Threads; None is all cores. The result doesn't depend on it.
     verbose : int, default=0
@@ -149,18 +154,29 @@ def summarize_stream(
     >>> summarize_stream([batch] * 100, label="y", score="p")
     SegmentSummary(200 rows, 3 segments)
     """
+    stream = open_stream(source)
     roles = [name for name in (label, score, weight) if name is not None]
-    tables = _numbered(batches)
-    if spec is None:
-        first, tables = _first_rows(tables, sample_rows)
-        spec = _learned(first, roles, score, weight, learning)
-    elif learning:
+    stream.check(roles)
+    if spec is not None and learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
+    if spec is not None:
+        batches = stream.batches(list(dict.fromkeys([*roles, *spec.columns])))
+    else:
+        columns = [*roles, *_features(stream, roles, learning)]
+        if stream.rereadable:
+            sample = stream.sample(sample_rows, columns)
+            batches = stream.batches(columns)
+        else:
+            sample, batches = _first_rows(stream.batches(columns), sample_rows)
+        with naming_bad_scores(stream, score):
+            spec = _learned(sample, roles, score, weight, learning)
+        del sample
+        give_back_memory()
     builder = SummaryBuilder(spec, n_jobs=n_jobs)
-    with shown_rows(verbose) as tell:
-        for number, table in tables:
-            with _naming_batch(number):
-                _check_columns(table, [*roles, *spec.columns])
+    with shown_rows(verbose, "auditing", stream.n_rows) as tell:
+        for batch in batches:
+            table = batch.table
+            with naming(batch):
                 builder.add(
                     table.column(label),
                     table.column(score),
@@ -172,57 +188,57 @@ def summarize_stream(
 
 
 @contextlib.contextmanager
-def _naming_batch(number: int) -> Iterator[None]:
-    """Say in errors about the data which batch they are in."""
+def naming_bad_scores(stream: Stream, score: str) -> Iterator[None]:
+    """Say of scores that are refused in a sample in which batch they are, at the price of another pass.
+
+    Parameters
+    ----------
+    stream : Stream
+        What the sample was drawn from.
+    score : str
+        The column of scores.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
     try:
         yield
-    except DataError as error:
-        raise type(error)(f"Batch {number:,}: {error}") from error
+    except ScoreError:
+        for batch in stream.batches([score]) if stream.rereadable else ():
+            with naming(batch):
+                read_scores(batch.table.column(score), batch.table.num_rows, name=f"Column {score!r}")
+        raise
 
 
-def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, pa.Table]]:
-    """The batches that have rows as Arrow tables, and which they are."""
-    import pyarrow as pa
-
-    for number, batch in enumerate(batches):
-        if isinstance(batch, pa.RecordBatch):
-            table = pa.Table.from_batches([batch])
-        else:
-            try:
-                table = batch if isinstance(batch, pa.Table) else pa.table(batch)
-            except (TypeError, ValueError) as error:
-                what = f"Batch {number:,} is a {type(batch).__name__}, which gives no Arrow data ({error})."
-                raise TableError(f"{what} Pass record batches or tables.") from error
-        if table.num_rows:
-            yield number, table
+def _features(stream: Stream, roles: list[str], learning: dict[str, Any]) -> list[str]:
+    """The columns that segments may be made of; all that every part has, unless some are named."""
+    named = learning.get("features")
+    if named is not None:
+        return [name for name in named if name not in roles]
+    for name, lacking in stream.partial_columns.items():
+        warnings.warn(
+            f"Column {name!r} is left out: {lacking} doesn't have it.", DataWarning, stacklevel=callers_level()
+        )
+    return [name for name in stream.columns if name not in roles]
 
 
-def _first_rows(
-    tables: Iterator[tuple[int, pa.Table]], n: int
-) -> tuple[list[pa.Table], Iterator[tuple[int, pa.Table]]]:
+def _first_rows(batches: Iterator[Batch], n: int) -> tuple[pa.Table, Iterator[Batch]]:
     """The first batches, until they have n rows, and all batches again."""
-    taken: list[tuple[int, pa.Table]] = []
+    taken: list[Batch] = []
     n_rows = 0
-    for numbered in tables:
-        taken.append(numbered)
-        n_rows += numbered[1].num_rows
+    for batch in batches:
+        taken.append(batch)
+        n_rows += batch.table.num_rows
         if n_rows >= n:
             break
-    if not taken:
-        raise TableError("There are no rows to learn from: all batches are empty.")
-    return [table for _, table in taken], itertools.chain(taken, tables)
+    return sample_of(taken, max(n_rows, 1), 0), itertools.chain(taken, batches)
 
 
 def _learned(
-    tables: list[pa.Table], roles: list[str], score: str, weight: str | None, learning: dict[str, Any]
+    sample: pa.Table, roles: list[str], score: str, weight: str | None, learning: dict[str, Any]
 ) -> SummarySpec:
-    import pyarrow as pa
-
-    _check_columns(tables[0], roles)
-    try:
-        sample = pa.concat_tables([table.unify_dictionaries() for table in tables]).unify_dictionaries()
-    except pa.ArrowException as error:
-        raise TableError(f"The first batches can't be put together: {error}") from error
     X = sample.drop_columns(roles)
     return SummarySpec.learn(
         X if X.num_columns else None,
@@ -230,9 +246,3 @@ def _learned(
         sample_weight=None if weight is None else sample.column(weight),
         **learning,
     )
-
-
-def _check_columns(table: pa.Table, names: list[str]) -> None:
-    absent = [name for name in names if name not in table.column_names]
-    if absent:
-        raise ColumnError(f"There is no column {listed(absent)}. The columns are {listed(table.column_names, 12)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -89,7 +89,9 @@ def sum_rows(rows: FixedRows, spec: SummarySpec, n_threads: int) -> Sums:
             n_threads=n_threads,
         )
         found.append((combination + np.int32(first), *others))
-    combination, cell, lanes, n_bins, bin_, rises, falls = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    pieces = [list(parts) for parts in zip(*found, strict=True)]
+    found.clear()
+    combination, cell, lanes, n_bins, bin_, rises, falls = (_joined(parts) for parts in pieces)
     if lanes.shape[1] < len(LANES):  # all weigh the same
         counts = lanes[:, :1]
         lanes = np.hstack([lanes, counts * rows.weight[0], counts * rows.weight[1]])
@@ -113,7 +115,8 @@ def add_sums(parts: Sequence[Sums], spec: SummarySpec) -> Sums:
             _check_limit(sums, spec)
     combination, cell = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
     n_bins = np.bincount(bins >> _BIN_BITS, minlength=len(keys))
-    return Sums(combination, cell, lanes, _offsets(n_bins), (bins & 0xFFFF).astype(np.uint16), rises, falls)
+    bins &= 0xFFFF
+    return Sums(combination, cell, lanes, _offsets(n_bins), bins.astype(np.uint16), rises, falls)
 
 
 def _check_limit(sums: IntArray, spec: SummarySpec) -> None:
@@ -122,10 +125,19 @@ def _check_limit(sums: IntArray, spec: SummarySpec) -> None:
         raise too_large(spec)
 
 
+def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The parts as one array; they are not kept, so that not all is held twice."""
+    joined = np.concatenate(parts)
+    parts.clear()
+    return joined
+
+
 def _offsets(counts: npt.NDArray[np.int64]) -> IntArray:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
 def _bin_keys(part: Sums, place: npt.NDArray[np.intp]) -> IntArray:
     """Numbers of the bins among all cells that are in order where bins are."""
-    return (np.repeat(place, np.diff(part.offsets)).astype(np.int64) << _BIN_BITS) | part.bin
+    keys = np.repeat(place.astype(np.int64) << _BIN_BITS, np.diff(part.offsets))
+    keys |= part.bin  # in place: there are millions
+    return keys
