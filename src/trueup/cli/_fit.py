@@ -6,23 +6,30 @@ import contextlib
 import os
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trueup.cli._columns import Roles, assign_roles
 from trueup.cli._describe import base_model_in_words, describe_model, losses, most_used
 from trueup.cli._errors import after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output, is_same_file
+from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output, format_of, is_same_file
+from trueup.cli._fit_stream import estimator, fitted_stream, roles_of_table
 from trueup.cli._printing import bytes_in_words, facts, percent, print_json, screen, shown
+from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import LabelError, ParameterError, WeightError
 
-__all__ = ["FitRequest", "fit", "parse_lightgbm_params", "parse_validation"]
+if TYPE_CHECKING:
+    from trueup.streams import Stream
+
+__all__ = ["STREAMED_FROM", "FitRequest", "fit", "parse_lightgbm_params", "parse_validation"]
+
+
+STREAMED_FROM = 5_000_000  # rows of one file; as floats, 20 features of so many take 0.8 GB
 
 
 @dataclass(frozen=True)
 class FitRequest:
     """The options of `trueup fit`."""
 
-    table: str
+    tables: tuple[str, ...]
     output: str
     label: str
     score: str | None
@@ -34,6 +41,9 @@ class FitRequest:
     as_json: bool
     quiet: bool
     estimator: dict[str, Any]  # parameters of MCGrad
+    stream: bool | None = None  # None: if the rows are many
+    key: str | None = None
+    scheduler: str | None = None
 
 
 def fit(request: FitRequest) -> None:
@@ -41,23 +51,9 @@ def fit(request: FitRequest) -> None:
     if request.output == STANDARD_STREAM:
         raise ParameterError("A model can't go to stdout. Name a file with -o.")
     check_output(request.output)
-    if request.table != STANDARD_STREAM and is_same_file(request.table, request.output):
-        raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file for the model.")
-    source = TableSource.of(request.table, request.input_format)
-    table = source.read()
-    roles = assign_roles(
-        table,
-        source.name,
-        label=request.label,
-        score=request.score,
-        weight=request.weight,
-        features=request.features,
-        categorical=request.categorical,
-        drop=request.drop,
-    )
-    table = source.with_category_text(table, roles.categorical)
+    stream = _stream(request)
     started = time.perf_counter()
-    model = _fitted(request, roles, table)
+    model = _fitted_in_memory(request) if stream is None else fitted_stream(request, stream)
     seconds = time.perf_counter() - started
     model.save(request.output)
     with after_writing():
@@ -70,15 +66,46 @@ def fit(request: FitRequest) -> None:
             _print_summary(description, request.output, seconds)
 
 
-def _fitted(request: FitRequest, roles: Roles, table: Any) -> Any:
-    from trueup.calibrator import MCGrad
+def _stream(request: FitRequest) -> Stream | None:
+    """The tables as a stream, or None if they are read into memory."""
+    tables = request.tables
+    if not names_many(tables):
+        if tables[0] != STANDARD_STREAM and is_same_file(tables[0], request.output):
+            raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file for the model.")
+        asked_for = request.stream or request.key is not None or request.scheduler is not None
+        if request.stream is False or not (asked_for or _has_many_rows(tables[0], request.input_format)):
+            return None
+    elif request.stream is False:
+        raise ParameterError("--in-memory reads one file, and more are named. Leave it out.")
+    stream = stream_of(tables, request.input_format, single_files=True)
+    assert stream is not None
+    if names_many(tables):
+        refuse_output_in(tables, request.output, stream)
+    return stream
 
-    model = MCGrad(
-        score_column=roles.score,
-        categorical_features=list(roles.categorical) or "from_dtype",
-        verbose=0 if request.quiet else 1,
-        **request.estimator,
-    )
+
+def _has_many_rows(path: str, input_format: Format | None) -> bool:
+    """Whether a Parquet file, which alone knows how many rows it has, has more than are read into memory."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path == STANDARD_STREAM or format_of(path, input_format, "--input-format") is not Format.PARQUET:
+        return False
+    try:
+        with pq.ParquetFile(path) as file:
+            return int(file.metadata.num_rows) > STREAMED_FROM
+    except (pa.ArrowException, OSError):
+        return False  # whoever reads it says what is wrong
+
+
+def _fitted_in_memory(request: FitRequest) -> Any:
+    if request.key is not None:
+        raise ParameterError("--key decides where rows are read batch by batch. Use it with --stream.")
+    source = TableSource.of(request.tables[0], request.input_format)
+    table = source.read()
+    roles = roles_of_table(request, table, source.name)
+    table = source.with_category_text(table, roles.categorical)
+    model = estimator(request, roles)
     used = [*roles.features, *([] if roles.score is None else [roles.score])]
     weights = None if roles.weight is None else table.column(roles.weight)
     try:

@@ -1,0 +1,86 @@
+"""Fitting tables that are read batch by batch, or by the workers of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trueup.cli._columns import Roles, assign_roles
+from trueup.errors import FileError, MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from trueup.cli._fit import FitRequest
+    from trueup.streams import Stream
+
+__all__ = ["estimator", "fitted_stream", "roles_of_table"]
+
+
+def fitted_stream(request: FitRequest, stream: Stream) -> Any:
+    """The model of tables that are read batch by batch; on a cluster if one is named."""
+    named = (request.label, request.score, request.weight, request.key)
+    stream.check([name for name in named if name in stream.partial_columns])  # whose error names the file
+    roles = roles_of_table(request, _shape(stream), stream.name)
+    columns = {"label": roles.label, "score": roles.score, "weight": roles.weight, "key": request.key}
+    if request.scheduler is None:
+        return estimator(request, roles, features=list(roles.features)).fit_stream(stream, **columns)
+    return _fitted_on_cluster(request, stream, roles, columns)
+
+
+def roles_of_table(request: FitRequest, table: Any, where: str) -> Roles:
+    """Which column is what; the key is no feature unless it is named as one."""
+    drop = request.drop
+    if request.key is not None and not request.features:
+        drop = (*drop, request.key)
+    return assign_roles(
+        table,
+        where,
+        label=request.label,
+        score=request.score,
+        weight=request.weight,
+        features=request.features,
+        categorical=request.categorical,
+        drop=drop,
+    )
+
+
+def estimator(request: FitRequest, roles: Roles, kind: Any = None, **parameters: Any) -> Any:
+    """An estimator with the options that were given."""
+    from trueup.calibrator import MCGrad
+
+    return (kind or MCGrad)(
+        score_column=roles.score,
+        categorical_features=list(roles.categorical) or "from_dtype",
+        verbose=0 if request.quiet else 1,
+        **request.estimator,
+        **parameters,
+    )
+
+
+def _shape(stream: Stream) -> Any:
+    """A table without rows that has the stream's columns, and what pandas has noted in its first file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    metadata = None
+    if stream.files and stream.files[0].lower().endswith(".parquet"):
+        metadata = pq.read_schema(stream.files[0]).metadata
+    return pa.schema([(name, pa.null()) for name in stream.columns], metadata=metadata).empty_table()
+
+
+def _fitted_on_cluster(request: FitRequest, stream: Stream, roles: Roles, columns: dict[str, str | None]) -> Any:
+    try:
+        import dask.dataframe as dd
+
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError('A cluster needs Dask, which is not installed: pip install "trueup[dask]".') from None
+    from trueup.distributed import DaskMCGrad
+
+    if not stream.files or not all(file.lower().endswith(".parquet") for file in stream.files):
+        raise ParameterError("--scheduler: the workers of a cluster read Parquet files. Name such.")
+    try:
+        client = Client(request.scheduler, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise FileError(f"--scheduler: there is no Dask scheduler at {request.scheduler!r} ({error}).") from error
+    with client:
+        model = estimator(request, roles, DaskMCGrad, features=list(roles.features))
+        return model.fit(dd.read_parquet(list(stream.files)), client=client, **columns)
