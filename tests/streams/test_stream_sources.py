@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import ipc
 
 from trueup.errors import ColumnError, FileError, TableError
 from trueup.streams import Stream, open_stream
@@ -74,6 +75,8 @@ def test_what_can_be_read_once_is_known_and_refused_the_second_time(kind: str) -
     assert sum(batch.table.num_rows for batch in stream.batches()) == 10
     with pytest.raises(TableError, match=r"^The \w+ can be read only once, and has been\. Pass a path, a dataset or"):
         stream.batches()
+    with pytest.raises(TableError, match="can be read only once"):
+        stream.schema()
 
 
 def test_batches_of_an_iterable_are_numbered_those_without_rows_too() -> None:
@@ -152,3 +155,26 @@ def test_a_pass_over_a_query_that_was_given_up_leaves_the_connection_free() -> N
 def test_a_stream_says_what_it_is() -> None:
     assert repr(open_stream(TABLE)) == "Stream(the table, 2 columns, 10 rows)"
     assert isinstance(open_stream(TABLE), Stream)
+
+
+STRINGS = pl.DataFrame(
+    {
+        "word": ["a", "b", None, "d"],
+        "category": pl.Series(["x", "y", None, "x"], dtype=pl.Categorical),
+        "choice": pl.Series(["x", "y", "x", "y"], dtype=pl.Enum(["x", "y"])),
+    }
+)
+
+
+@pytest.mark.parametrize("kind", ["frame", "lazy frame", "list", "file", "stream file"])
+def test_strings_and_categories_of_polars_can_be_worked_with(tmp_path: Path, kind: str) -> None:
+    views = pa.table(STRINGS)
+    assert pa.types.is_string_view(views["word"].type)  # of which Arrow can take no rows
+    source: Any = {"frame": STRINGS, "lazy frame": STRINGS.lazy(), "list": [STRINGS, views]}.get(kind)
+    if source is None:
+        source = tmp_path / "t.arrow"
+        with (ipc.new_file if kind == "file" else ipc.new_stream)(source, views.schema) as writer:
+            writer.write_table(views)
+    stream = open_stream(source)
+    assert stream.sample(8).to_pylist() == STRINGS.to_dicts() * (2 if kind == "list" else 1)
+    assert all(batch.table.schema.equals(stream.schema()) for batch in stream.batches())

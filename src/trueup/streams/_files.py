@@ -12,6 +12,7 @@ from trueup.streams._csv import csv_columns, read_csv
 from trueup.streams._formats import Format, format_of_ending
 from trueup.streams._parts import ColumnTypes, doubled_column, located, telling_problems, types_of
 from trueup.streams._paths import Found, folder_columns
+from trueup.streams._views import schema_without_views, without_views
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +79,7 @@ class FilePart:
         name = repr(found.path)
         with telling_problems(name, f" as {format_.value}"):
             schema, names, n_rows = _LOOK[format_](found.path)
+        schema = schema and schema_without_views(schema)
         types = dict.fromkeys(names) if schema is None else types_of(schema, name)
         told = {column: value for column, value in found.in_folders.items() if column not in types}
         for column in told:
@@ -115,6 +117,7 @@ class FilePart:
         """The columns asked for, in order, those that folders tell among them."""
         import pyarrow as pa
 
+        table = without_views(table)
         for column in columns:
             if column in self.in_folders:
                 value, arrow_type = self.in_folders[column], self.types[column]

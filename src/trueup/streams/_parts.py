@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from trueup.errors import ColumnError, FileError, TableError
 from trueup.streams._batch import Batch
+from trueup.streams._views import without_views
 from trueup.table import listed
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def as_table(batch: Any, name: str) -> pa.Table:
         except (TypeError, ValueError) as error:
             what = f"{name[0].upper()}{name[1:]} is a {type(batch).__name__}, which gives no Arrow data ({error})."
             raise TableError(f"{what} Pass record batches or tables.") from error
-    return table
+    return without_views(table)
 
 
 def types_of(schema: pa.Schema, name: str) -> ColumnTypes:

@@ -7,6 +7,7 @@ from typing import Any
 
 from trueup.errors import TableError
 from trueup.streams._parts import QueryPart
+from trueup.streams._views import schema_without_views
 
 __all__ = ["part_of_query"]
 
@@ -42,7 +43,9 @@ def _of_lazy_frame(frame: Any, name: str) -> QueryPart:
         """Let polars compute the rows, in order."""
         return iter(frame.select(columns).collect_batches(chunk_size=batch_rows, maintain_order=True))
 
-    return QueryPart(name, frame.head(0).collect().to_arrow().schema, ask, (pl.exceptions.PolarsError,))
+    return QueryPart(
+        name, schema_without_views(frame.head(0).collect().to_arrow().schema), ask, (pl.exceptions.PolarsError,)
+    )
 
 
 def _of_relation(relation: Any, name: str) -> QueryPart:
@@ -55,7 +58,7 @@ def _of_relation(relation: Any, name: str) -> QueryPart:
             yield from reader
 
     with _reader_of(relation.limit(0), 1) as nothing:
-        return QueryPart(name, nothing.schema, ask, (duckdb.Error,))
+        return QueryPart(name, schema_without_views(nothing.schema), ask, (duckdb.Error,))
 
 
 def _reader_of(relation: Any, batch_rows: int) -> Any:
@@ -79,4 +82,4 @@ def _of_dataset(dataset: Any, name: str) -> QueryPart:
             ).to_batches()
         )
 
-    return QueryPart(name, dataset.schema, ask)
+    return QueryPart(name, schema_without_views(dataset.schema), ask)

@@ -167,6 +167,8 @@ class Stream:
         """
         chosen = self.columns if columns is None else tuple(columns)
         self.check(chosen)
+        if not self.rereadable:
+            raise TableError(f"{self._capitalized} can be read only once, so its types can't be known before.")
         watch, schemas = KindWatch(), []
         for part in self._parts:
             if part.schema is None:

@@ -42,12 +42,12 @@ def _common_field(fields: Sequence[pa.Field]) -> pa.Field:
 
 
 def _plain_type(arrow_type: pa.DataType) -> pa.DataType:
-    """The type of the values, which a dictionary may encode; strings as one type, as they hold the same."""
+    """The type of the values, which a dictionary may encode."""
     import pyarrow as pa
 
     while pa.types.is_dictionary(arrow_type):
         arrow_type = arrow_type.value_type
-    return pa.large_string() if str(arrow_type) == "string_view" else arrow_type
+    return arrow_type
 
 
 def without_dictionaries(schema: pa.Schema) -> pa.Schema:
