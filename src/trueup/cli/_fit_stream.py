@@ -17,7 +17,8 @@ __all__ = ["estimator", "fitted_stream", "roles_of_table"]
 def fitted_stream(request: FitRequest, stream: Stream) -> Any:
     """The model of tables that are read batch by batch; on a cluster if one is named."""
     named = (request.label, request.score, request.weight, request.key)
-    stream.check([name for name in named if name is not None and name in stream.partial_columns])  # whose error names the file
+    # Its error names the file, and the one that follows would not.
+    stream.check([name for name in named if name is not None and name in stream.partial_columns])
     roles = roles_of_table(request, _shape(stream), stream.name)
     columns = {"label": roles.label, "score": roles.score, "weight": roles.weight, "key": request.key}
     if request.scheduler is None:
