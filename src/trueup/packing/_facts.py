@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["SAMPLE_ROWS", "TableFacts"]
 
 SAMPLE_ROWS = 200_000  # LightGBM finds bins from as many
+MOST_ROWS = 2**31  # LightGBM counts rows in 32 bits, those of all workers together too
 _NO_ROWS = np.zeros(0)
 
 
@@ -89,6 +90,11 @@ class TableFacts:
         roles = self.roles
         if self.n_rows == 0:
             raise DataError("There are no rows, or none of a positive weight. At least one is needed.")
+        if self.n_rows >= MOST_ROWS:
+            raise DataError(
+                f"There are {self.n_rows:,} rows, and LightGBM counts up to {MOST_ROWS - 1:,}. Fit on a part of them, "
+                "such as that of a hash of a key; audits and scores have no such limit."
+            )
         with naming_roles(roles):
             if roles.weight is not None:
                 check_weights_together(self._least_weight, self._largest_weight)
