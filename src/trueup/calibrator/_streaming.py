@@ -66,7 +66,9 @@ def roles_of(
     """Which column of a stream is what; columns that only some parts have are told of and left out."""
     if score is not None and options.score_column not in (None, score):
         raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
-    stream.check([name for name in (label, score, weight, key, *(options.features or ())) if name is not None])
+    score = options.score_column if score is None else score
+    named = () if isinstance(options.features, str) else options.features or ()
+    stream.check([name for name in (label, score, weight, key, *named) if name is not None])
     if stream.partial_columns and options.features is None:
         name, where = next(iter(stream.partial_columns.items()))
         warnings.warn(
@@ -79,7 +81,7 @@ def roles_of(
         stream.columns,
         stream.name,
         label=label,
-        score=options.score_column if score is None else score,
+        score=score,
         weight=weight,
         key=key,
         features=options.features,
