@@ -145,7 +145,7 @@ def edges_of_sample(numbers: Floats, most: int) -> Floats:
     """Where to cut numbers into at most so many intervals, from a sample of them.
 
     Numbers of which there are few are told apart, half-way between each other; of many, intervals hold about the same
-    number each, and a number that is more frequent than that has one of its own.
+    number each, and a number that is more than twice as frequent as that has one of its own.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[n
     for intervals in range(most, 1, -1):
         share = (upto[-1] - done) / intervals
         last = int(np.searchsorted(upto, done + share))
-        if last > first and counts[last] >= share and upto[last - 1] - done > share / 2:
-            last -= 1  # the value that would overfill the interval fills one of its own
+        if last > first and upto[last] - done >= 2 * share:
+            last -= 1  # what would overfill the interval fills one of its own; the two hold enough for two
         if last >= len(counts) - 1:
             break
         lasts.append(last)
