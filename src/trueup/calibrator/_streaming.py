@@ -14,7 +14,7 @@ from trueup.calibrator._rounds import fit_data, fitted_model, growth_of
 from trueup.calibrator._summary import seeds_from
 from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 from trueup.inference import score_logits
-from trueup.model import CalibrationModel, RoundRecord
+from trueup.model import CalibrationModel, FeatureSpec, RoundRecord
 from trueup.packing import PackedRows, PackedStore, PackingPlan, Sides, StreamRoles, TableFacts, sides_for
 from trueup.streams import Stream, naming, open_stream, shown_rows
 from trueup.table import give_back_memory, listed
@@ -37,6 +37,7 @@ def fit_stream_model(
         )
     roles = roles_of(stream, options, label=label, score=score, weight=weight, key=key)
     seeds = seeds_from(options.random_state)
+    _check_before_reading(options, seeds)
     plan, rows = _packed(stream, roles, options)
     sides = sides_for(options.validation, plan.n_rows, seeds[0])
     splits = _splits(sides, rows, soft=plan.labels.soft)
@@ -93,8 +94,17 @@ def most_intervals(options: FitOptions) -> int:
     """Into how many intervals numbers are cut: two bins of LightGBM's are for zero and for what is missing."""
     for name, value in (options.lightgbm_params or {}).items():
         if name in ("max_bin", "max_bins"):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 2:
+                raise ParameterError(f"lightgbm_params: {name} must be a whole number of at least 2, got {value!r}.")
             return max(2, int(value) - 2)
     return 253
+
+
+def _check_before_reading(options: FitOptions, seeds: tuple[int, int]) -> None:
+    """Refuse parameters that can't be meant, before rows are read for a long time."""
+    sides_for(options.validation, 0, seeds[0])
+    most_intervals(options)
+    growth_of(options, FeatureSpec((), ()), seeds[1])
 
 
 def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[PackingPlan, PackedRows]:
