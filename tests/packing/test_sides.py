@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueup.errors import ParameterError
-from trueup.packing import AUTO_FOLDS_MAX_ROWS, Sides, sides_for
+from trueup.packing import Sides, sides_for
 from trueup.table import hash_column
+from trueup.training import AUTO_FOLDS_MAX_ROWS
 
 USERS = [f"user-{number}" for number in range(500)]
 

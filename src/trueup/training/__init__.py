@@ -19,9 +19,12 @@ from trueup.training._rescale import (
     rescaling_from_sums,
     theta_from_sums,
 )
-from trueup.training._splits import Split, make_splits
+from trueup.training._splits import AUTO_FOLDS, AUTO_FOLDS_MAX_ROWS, AUTO_HOLDOUT, Split, make_splits
 
 __all__ = [
+    "AUTO_FOLDS",
+    "AUTO_FOLDS_MAX_ROWS",
+    "AUTO_HOLDOUT",
     "DEFAULTS",
     "LOGIT_LIMIT",
     "PACKED_PARAMETERS",
