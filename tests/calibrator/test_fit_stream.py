@@ -321,3 +321,20 @@ def test_a_column_that_some_files_lack_is_left_out_and_told_of(tmp_path: Path, w
         model = rounds_of().fit_stream([SOME.slice(0, 3_000), more.slice(3_000)], **COLUMNS)
     assert told[0].filename == __file__
     assert file_of(model, tmp_path / "model.trueup") == whole
+
+
+def test_a_row_alone_goes_where_it_goes_in_a_table() -> None:
+    # What is missing matters most, so that trees part it from all numbers, of which some lie far beyond the sample.
+    rng = np.random.default_rng(8)
+    missing = rng.random(3_000) < 0.3
+    x = pa.array(rng.lognormal(3, 2, 3_000), mask=missing)
+    table = pa.table(
+        {"x": x, "y": (rng.random(3_000) < np.where(missing, 0.8, 0.2)).astype(int), "p": np.full(3_000, 0.4)}
+    )
+    model = quick().fit_stream(table, label="y", score="p")
+    values = [None, -np.inf, -1e305, 0.0, 1.0, 1e9, 1e305, np.inf]
+    together = model.calibrate(pa.table({"x": pa.array(values, pa.float64())}), np.full(len(values), 0.4))
+    calibrator = Calibrator(model.model_)
+    assert [calibrator.calibrate_one({"x": value}, 0.4) for value in values] == together.tolist()
+    assert together[0] > 0.7
+    assert together[1:].max() < 0.35
