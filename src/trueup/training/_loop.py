@@ -6,7 +6,7 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
@@ -116,13 +116,8 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
         """All rows, none of which watches."""
         return LocalPart(data, grower, refit_rows, nobody, cancel)
 
-    return fit_parts(
-        [LocalPart(data, grower, train, valid, plan.cancel) for train, valid in splits],
-        None if fits_all_rows else final_part,
-        plan,
-        listener,
-        shared_rescaling,
-    )
+    parts = (LocalPart(data, grower, train, valid, plan.cancel) for train, valid in splits)
+    return fit_parts(parts, None if fits_all_rows else final_part, plan, listener, shared_rescaling)
 
 
 def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
@@ -133,7 +128,7 @@ def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
 
 
 def fit_parts(
-    parts: Sequence[Part[HeldOutT]],
+    parts: Iterable[Part[HeldOutT]],
     final_part: Callable[[threading.Event], Part[HeldOutT]] | None,
     plan: FitPlan,
     listener: Listener,
@@ -143,8 +138,8 @@ def fit_parts(
 
     Parameters
     ----------
-    parts : sequence of Part
-        The training and validation rows of each split.
+    parts : iterable of Part
+        The training and validation rows of each split. They are forgotten when the search is over.
     final_part : callable, optional
         What makes the part of all rows; its growing ends when the event that it is given is set. None if the rows that
         grow the trees of the only part are those of the final fit.
@@ -160,15 +155,14 @@ def fit_parts(
     FitOutcome
         The rounds of the final fit.
     """
-    search, n_parts = _Search(parts, plan, agree), len(parts)
-    del parts  # the search is the last to know them, and forgets them when it is over
+    search = _Search(list(parts), plan, agree)
     if final_part is None:
         with Workers(1, [plan.cancel]) as workers:
             search.run(listener, workers, plan.n_threads)
         return _outcome(search.rounds, search)
     final = _FinalFit(final_part, plan)
-    follows = plan.follows and has_idle_threads(n_parts, plan.n_threads)
-    share = max(1, plan.n_threads // (n_parts + follows))
+    follows = plan.follows and has_idle_threads(search.n_parts, plan.n_threads)
+    share = max(1, plan.n_threads // (search.n_parts + follows))
     with Workers(plan.n_threads, [plan.cancel, final.cancel]) as workers:
         search.run(listener, workers, share, (lambda: final.follow(search, workers, share)) if follows else None)
         search.forget_parts()
@@ -191,7 +185,7 @@ class _Search:
 
     def __init__(self, parts: Sequence[Part[Any]], plan: FitPlan, agree: _Agree) -> None:
         self._parts, self._plan, self._agree = parts, plan, agree
-        self.n_columns = parts[0].n_columns
+        self.n_parts, self.n_columns = len(parts), parts[0].n_columns
         self.best = 0
         self.history = [first_record(parts, plan.n_threads)]
         self.rounds: list[_Round] = []
