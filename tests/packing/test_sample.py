@@ -64,3 +64,4 @@ def test_no_more_than_twice_as_many_rows_as_are_wanted_are_held() -> None:
         sample.add(hashes[chosen], {"row": chosen.astype(float)})
         most_held = max(most_held, len(sample))
     assert most_held <= 200
+    assert len(sample.candidates(row_hashes(10_000, 1_000))) < 100  # of later rows, one in 50 to 100 is worth a look
