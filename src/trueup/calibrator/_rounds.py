@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from trueup.training import (
     GrowthParameters,
     LightGBMGrower,
     Rescale,
+    Rows,
     Split,
     TrainingData,
     fit_rounds,
@@ -78,8 +78,8 @@ def fit_data(
 
     `splits` is a reason where there are too few rows to split.
     """
-    fit_rows = np.arange(n_fit, dtype=np.int32)
-    reason = splits if isinstance(splits, str) else _too_few(data, splits or [(fit_rows, fit_rows)], parameters)
+    fit_rows = None if n_fit == data.n_rows else np.arange(n_fit, dtype=np.int32)
+    reason = splits if isinstance(splits, str) else _too_few(data, n_fit, splits, parameters)
     if isinstance(splits, str) or (reason and options.max_rounds):
         warn_of_too_few(reason)
         return FitOutcome((), (), np.zeros(data.n_features + 1))
@@ -128,10 +128,11 @@ def _may_share_bins(data: TrainingData, splits: Sequence[Split], n_fit: int, par
     return n_fit == data.n_rows and all(len(train) >= parameters.rows_to_share_bins for train, _ in splits)
 
 
-def _too_few(data: TrainingData, splits: Any, parameters: GrowthParameters) -> str:
+def _too_few(data: TrainingData, n_fit: int, splits: Sequence[Split], parameters: GrowthParameters) -> str:
     """Why no tree can be grown on the smallest training set, or nothing."""
-    smallest = min((train for train, _ in splits), key=len)
-    return too_few(len(smallest), data.hessian(smallest), data.weights is not None, parameters)
+    smallest: Rows | slice = min((train for train, _ in splits), key=len) if splits else slice(n_fit)
+    n_rows = n_fit if isinstance(smallest, slice) else len(smallest)
+    return too_few(n_rows, data.hessian(smallest), data.weights is not None, parameters)
 
 
 def too_few(n_rows: int, hessian: float, weighted: bool, parameters: GrowthParameters) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,15 @@ from trueup.calibrator._rounds import fit_data, fitted_model, growth_of
 from trueup.calibrator._summary import seeds_from
 from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 from trueup.inference import score_logits
-from trueup.model import CalibrationModel, RoundRecord
+from trueup.model import CalibrationModel, FeatureSpec, RoundRecord
 from trueup.packing import PackedRows, PackedStore, PackingPlan, Sides, StreamRoles, TableFacts, sides_for
 from trueup.streams import Stream, naming, open_stream, shown_rows
-from trueup.table import give_back_memory, listed
+from trueup.table import Hashes, give_back_memory, listed
 from trueup.training import Split
 
 __all__ = ["fit_stream_model", "most_intervals", "roles_of"]
 
+_MANY = 1_000_000  # rows of which a column of numbers is no burden
 _MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
 
 
@@ -37,6 +38,7 @@ def fit_stream_model(
         )
     roles = roles_of(stream, options, label=label, score=score, weight=weight, key=key)
     seeds = seeds_from(options.random_state)
+    _check_before_reading(options, seeds)
     plan, rows = _packed(stream, roles, options)
     sides = sides_for(options.validation, plan.n_rows, seeds[0])
     splits = _splits(sides, rows, soft=plan.labels.soft)
@@ -66,7 +68,9 @@ def roles_of(
     """Which column of a stream is what; columns that only some parts have are told of and left out."""
     if score is not None and options.score_column not in (None, score):
         raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
-    stream.check([name for name in (label, score, weight, key, *(options.features or ())) if name is not None])
+    score = options.score_column if score is None else score
+    named = () if isinstance(options.features, str) else options.features or ()
+    stream.check([name for name in (label, score, weight, key, *named) if name is not None])
     if stream.partial_columns and options.features is None:
         name, where = next(iter(stream.partial_columns.items()))
         warnings.warn(
@@ -79,7 +83,7 @@ def roles_of(
         stream.columns,
         stream.name,
         label=label,
-        score=options.score_column if score is None else score,
+        score=score,
         weight=weight,
         key=key,
         features=options.features,
@@ -91,8 +95,17 @@ def most_intervals(options: FitOptions) -> int:
     """Into how many intervals numbers are cut: two bins of LightGBM's are for zero and for what is missing."""
     for name, value in (options.lightgbm_params or {}).items():
         if name in ("max_bin", "max_bins"):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 2:
+                raise ParameterError(f"lightgbm_params: {name} must be a whole number of at least 2, got {value!r}.")
             return max(2, int(value) - 2)
     return 253
+
+
+def _check_before_reading(options: FitOptions, seeds: tuple[int, int]) -> None:
+    """Refuse parameters that can't be meant, before rows are read for a long time."""
+    sides_for(options.validation, 0, seeds[0])
+    most_intervals(options)
+    growth_of(options, FeatureSpec((), ()), seeds[1])
 
 
 def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[PackingPlan, PackedRows]:
@@ -121,19 +134,34 @@ def _splits(sides: Sides, rows: PackedRows, *, soft: bool) -> list[Split] | str:
     """Training and validation rows, or why there are too few for them."""
     if not sides.n_folds:
         return []
-    dealt = sides.of_rows(rows.hashes)
-    splits = [(_places(dealt != part), _places(dealt == part)) for part in sides.parts]
-    return _checked(splits, rows, soft)
+    dealt = _dealt(sides, rows.hashes)
+    splits = []
+    for part in sides.parts:
+        train, valid = _places(dealt != part), _places(dealt == part)
+        if len(train) == 0 or len(valid) == 0:
+            return "one side of the split is empty (a key must have many values)"
+        if not soft and _of_one_class(rows.labels, train):
+            return "one side of the split trains on one class only"
+        splits.append((train, valid))
+    return splits
+
+
+def _dealt(sides: Sides, hashes: Hashes) -> npt.NDArray[np.int8]:
+    """The side of each row, some rows at a time: a hash takes eight times the memory of a side."""
+    dealt = np.empty(len(hashes), np.int8)
+    for first in range(0, len(hashes), _MANY):
+        dealt[first : first + _MANY] = sides.of_rows(hashes[first : first + _MANY])
+    return dealt
 
 
 def _places(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-    return np.flatnonzero(rows).astype(np.int32)
+    found = [
+        (np.flatnonzero(rows[first : first + _MANY]) + first).astype(np.int32) for first in range(0, len(rows), _MANY)
+    ]
+    return np.concatenate(found)
 
 
-def _checked(splits: Sequence[Split], rows: PackedRows, soft: bool) -> list[Split] | str:
-    for train, valid in splits:
-        if len(train) == 0 or len(valid) == 0:
-            return "one side of the split is empty (a key must have many values)"
-        if not soft and rows.labels[train].min() == rows.labels[train].max():
-            return "one side of the split trains on one class only"
-    return list(splits)
+def _of_one_class(labels: npt.NDArray[np.float64], train: npt.NDArray[np.int32]) -> bool:
+    return all(
+        (labels[train[first : first + _MANY]] == labels[train[0]]).all() for first in range(0, len(train), _MANY)
+    )

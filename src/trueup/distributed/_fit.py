@@ -32,7 +32,7 @@ from trueup.distributed._pieces import (
     label_sums,
     merged_facts,
     pack_piece,
-    sampled_numbers,
+    sampled_codes,
 )
 from trueup.distributed._shard import Growth, forget
 from trueup.errors import TableError
@@ -118,7 +118,7 @@ def _packed(
     base_rate = None if plan.roles.score is not None else rate
     base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
     logits = pieces.map(base_logits, base_logit=base_logit)
-    reference = reduced(client, concatenated, pieces.map(sampled_numbers))
+    reference = reduced(client, concatenated, pieces.map(sampled_codes))
     parts: list[int | None] = [*sides.parts, None]
     sizes = client.gather(pieces.map(describe_piece, logits, parts=parts, soft=plan.labels.soft))
     return DaskRows(pieces, len(plan.columns), logits, reference), sizes, base_rate, rate

@@ -41,7 +41,7 @@ __all__ = [
     "naming_partition",
     "pack_piece",
     "sampled_logits",
-    "sampled_numbers",
+    "sampled_codes",
     "scale_sums",
     "step_sums",
     "summed",
@@ -179,15 +179,15 @@ def base_logits(piece: Piece, base_logit: float | None) -> Floats:
     return np.full(piece.rows.n_rows, base_logit)
 
 
-def sampled_numbers(piece: Piece) -> Floats:
-    """The features of the sampled rows, and a row with whatever is missing anywhere in the piece."""
+def sampled_codes(piece: Piece) -> Floats:
+    """The codes of the sampled rows, and a row with whatever is missing anywhere in the piece."""
     matrix = piece.rows.matrix
-    numbers = matrix.numbers_of(piece.sampled)
-    last = matrix.numbers_of(slice(0, 1))
+    sampled = matrix.codes_of(piece.sampled)
+    last = matrix.codes_of(slice(0, 1))
     for place, (column, codes) in enumerate(zip(matrix.columns, matrix.codes, strict=True)):
         if (codes == len(column.upper)).any():
             last[:, place] = np.nan
-    return np.concatenate([numbers, last])
+    return np.concatenate([sampled, last])
 
 
 def concatenated(parts: Sequence[Floats]) -> Floats:

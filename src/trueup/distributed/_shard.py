@@ -206,11 +206,12 @@ def _training_set(
     training_set = copy_bins(bins, rows)
     # Bins of the logit must be the same on all workers, so they are made of the edges and not of the rows.
     ends = lgb.Dataset(
-        of_logit.upper.reshape(-1, 1), feature_name=["score"], params={**parameters, "min_data_in_bin": 1}
+        np.arange(len(of_logit.upper), dtype=np.float64).reshape(-1, 1),
+        feature_name=["score"],
+        params={**parameters, "min_data_in_bin": 1},
     )
-    column = lgb.Dataset(
-        of_logit.decoded[of_logit.encode(values)].reshape(-1, 1), reference=ends.construct(), params=ends.params
-    )
+    codes = of_logit.encode(values).astype(np.float64).reshape(-1, 1)
+    column = lgb.Dataset(codes, reference=ends.construct(), params=ends.params)
     add_columns(training_set, column.construct())
     return training_set.set_init_score(values), (*pieces[0].rows.matrix.columns, of_logit)
 

@@ -4,10 +4,9 @@ from trueup.packing._facts import SAMPLE_ROWS, TableFacts
 from trueup.packing._plan import PackedRows, PackedStore, PackingPlan
 from trueup.packing._roles import StreamRoles
 from trueup.packing._sample import RowSample, row_hashes
-from trueup.packing._sides import AUTO_FOLDS_MAX_ROWS, Sides, sides_for
+from trueup.packing._sides import Sides, sides_for
 
 __all__ = [
-    "AUTO_FOLDS_MAX_ROWS",
     "SAMPLE_ROWS",
     "PackedRows",
     "PackedStore",

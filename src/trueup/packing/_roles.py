@@ -54,6 +54,8 @@ class StreamRoles:
             raise ParameterError(f"label, score and weight name {listed(named)}. They must differ.")
         if features is not None and isinstance(features, str):
             raise ParameterError(f"features must be a list of names, got the string {features!r}. Use [{features!r}].")
+        if features is not None and len(set(features)) < len(features):
+            raise ParameterError("features names a column twice.")
         of_categories = [] if isinstance(categorical, str) and categorical == "from_dtype" else list(categorical)
         if isinstance(categorical, str) and categorical != "from_dtype":
             raise ParameterError(f'categorical_features must be "from_dtype" or a list of names, got {categorical!r}.')

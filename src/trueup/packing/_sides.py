@@ -10,12 +10,9 @@ import numpy.typing as npt
 
 from trueup.errors import ParameterError
 from trueup.table import Hashes, mix_hashes
+from trueup.training import AUTO_FOLDS, AUTO_FOLDS_MAX_ROWS, AUTO_HOLDOUT
 
-__all__ = ["AUTO_FOLDS_MAX_ROWS", "Sides", "sides_for"]
-
-AUTO_FOLDS = 5
-AUTO_FOLDS_MAX_ROWS = 1_000_000
-AUTO_HOLDOUT = 0.2
+__all__ = ["Sides", "sides_for"]
 
 
 @dataclass(frozen=True)

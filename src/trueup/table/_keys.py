@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 from typing import Any, TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import DataError
-from trueup.model import ValueKind, encode_value
+from trueup.model import encode_value
 from trueup.table._columns import Column
 from trueup.table._readers import column_from_any
 
@@ -47,9 +48,7 @@ def hash_column(values: Any, *, name: str = "key") -> Hashes:
     """
     column = values if isinstance(values, Column) else column_from_any(name, values)
     if column.codes is not None:
-        if (column.codes < 0).any():
-            raise _missing(name, column.codes < 0)
-        return hash_column(column.dictionary, name=name)[column.codes] if len(column) else np.empty(0, np.uint64)
+        return _of_dictionary(column, name)
     if not isinstance(column.values, np.ndarray):
         return _of_strings(column.values, name)
     if column.values.dtype.kind in "iufM":
@@ -58,9 +57,7 @@ def hash_column(values: Any, *, name: str = "key") -> Hashes:
     missing = np.fromiter((value is None for value in objects), bool, len(objects))
     if missing.any():
         raise _missing(name, missing)
-    if column.kind is ValueKind.STRING:
-        return _of_bytes([value.encode("utf-8", "surrogatepass") for value in objects])
-    return np.fromiter(map(_of_object, objects), np.uint64, len(objects))
+    return _of_objects(objects)
 
 
 def mix_hashes(hashes: Hashes, seed: int = 0) -> Hashes:
@@ -74,21 +71,45 @@ def mix_hashes(hashes: Hashes, seed: int = 0) -> Hashes:
     return bits
 
 
+def _of_dictionary(column: Column, name: str) -> Hashes:
+    """Of the values that codes stand for; what else is in the dictionary is no matter, nothing at all among it."""
+    assert column.codes is not None
+    used = np.unique(column.codes)
+    if (used < 0).any():
+        raise _missing(name, column.codes < 0)
+    there = np.zeros(len(column.values), dtype=bool)
+    there[used] = True
+    values = column.dictionary.of_rows(there)
+    try:
+        return hash_column(values, name=name)[np.searchsorted(used, column.codes)]
+    except DataError:
+        nothing = used[[value is None for value in values.objects()]]
+        raise _missing(name, np.isin(column.codes, nothing)) from None
+
+
 def _of_numbers(column: Column, name: str) -> Hashes:
     values = column.values
-    if values.dtype.kind == "M":
-        missing, values = np.isnat(values), values.astype("datetime64[us]").astype(np.int64)
-    else:
-        missing = np.isnan(values)
+    missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
     if missing.any():
         raise _missing(name, missing)
-    if values.dtype.kind == "f":
-        whole = (values == np.floor(values)) & (np.abs(values) < 2.0**63)
-        bits = values.view(np.uint64) ^ _GOLDEN
-        bits[whole] = values[whole].astype(np.int64).view(np.uint64)
-    else:
-        bits = values.astype(np.int64 if values.dtype.kind == "i" else np.uint64).view(np.uint64)
-    return mix_hashes(bits)
+    return mix_hashes(_bits_of(values))
+
+
+def _bits_of(values: npt.NDArray[Any]) -> Hashes:
+    """Sixty-four bits a number, the same for the same number of any type."""
+    if values.dtype.kind == "M":
+        values = values.astype("datetime64[us]").astype(np.int64)
+    if values.dtype.kind != "f":
+        return values.astype(np.int64 if values.dtype.kind == "i" else np.uint64).view(np.uint64)
+    values = values.astype(np.float64)
+    bits = values.view(np.uint64) ^ _GOLDEN
+    whole = values == np.floor(values)
+    for there, integers in (
+        (whole & (np.abs(values) < 2.0**63), np.int64),
+        (whole & (values >= 2.0**63) & (values < 2.0**64), np.uint64),
+    ):
+        bits[there] = values[there].astype(integers).view(np.uint64)
+    return bits
 
 
 def _of_strings(values: Any, name: str) -> Hashes:
@@ -126,7 +147,27 @@ def _fnv(ends: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> Hashes:
     return mix_hashes(hashes)
 
 
+def _of_objects(objects: npt.NDArray[np.object_]) -> Hashes:
+    """Of values of any types, none of which is missing: each as it would be in a column of its own type."""
+    hashes = np.empty(len(objects), np.uint64)
+    types = np.fromiter(map(type, objects), object, len(objects))
+    for plain_type in set(types):
+        rows = np.flatnonzero(types == plain_type)
+        values = objects[rows].tolist()
+        if plain_type is str:
+            hashes[rows] = _of_bytes([value.encode("utf-8", "surrogatepass") for value in values])
+        elif plain_type in (bool, float):
+            hashes[rows] = mix_hashes(_bits_of(np.array(values, dtype=np.float64)))
+        elif plain_type in (dt.date, dt.datetime):
+            hashes[rows] = mix_hashes(_bits_of(np.array(values, dtype="datetime64[us]")))
+        else:
+            hashes[rows] = np.fromiter(map(_of_object, values), np.uint64, len(values))
+    return hashes
+
+
 def _of_object(value: Any) -> int:
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        return int(mix_hashes(np.array([value % 2**64], np.uint64))[0])
     text = repr(encode_value(value)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 

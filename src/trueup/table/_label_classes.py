@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trueup.errors import LabelError
+from trueup.model import ValueKind
 from trueup.table._columns import Column
 from trueup.table._readers import column_from_any
 from trueup.table._vectors import Labels, read_labels
@@ -31,6 +32,7 @@ class LabelClasses:
     def __init__(self) -> None:
         self._found: set[Any] = set()
         self._n_rows = 0
+        self._floats_only = True  # so far; whole numbers among floats are told as integers
         self._fraction: float | None = None  # one of the labels that are neither 0 nor 1, if they are probabilities
 
     def add(self, y: Any) -> None:
@@ -40,7 +42,9 @@ class LabelClasses:
             return
         self._n_rows += len(column)
         values = column.values
-        if column.codes is None and isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        floats = column.kind is ValueKind.NUMBER and column.codes is None and values.dtype.kind == "f"
+        self._floats_only &= floats
+        if floats:
             fractions = values[(values != np.floor(values)) & np.isfinite(values)]
             if len(fractions):
                 self._fraction = float(fractions[0])
@@ -54,6 +58,7 @@ class LabelClasses:
     def merge(self, other: LabelClasses) -> None:
         """Add what other pieces hold."""
         self._n_rows += other._n_rows
+        self._floats_only &= other._floats_only
         self._fraction = other._fraction if self._fraction is None else self._fraction
         self._join(other._found)
 
@@ -74,7 +79,8 @@ class LabelClasses:
             )
         ordered = np.empty(len(self._found), dtype=object)
         ordered[:] = list(self._found)
-        return Labels(np.empty(0), read_labels(ordered, len(ordered)).classes, soft=False)
+        classes = read_labels(ordered, len(ordered)).classes
+        return Labels(np.empty(0), tuple(map(float, classes)) if self._floats_only else classes, soft=False)
 
     def _join(self, found: set[Any]) -> None:
         self._found |= found if len(self._found) <= _MOST else set()

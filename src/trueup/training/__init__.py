@@ -1,7 +1,7 @@
 """The loop of rounds, LightGBM's part in it, rescaling, splits and stopping."""
 
 from trueup.training._booster_text import trees_and_gains
-from trueup.training._data import TrainingData
+from trueup.training._data import Rows, TrainingData
 from trueup.training._growing import Cancelled, copy_bins, grow_trees, naming_lightgbm
 from trueup.training._lightgbm import GrownRound, LightGBMGrower
 from trueup.training._lightgbm_private import add_columns
@@ -19,9 +19,12 @@ from trueup.training._rescale import (
     rescaling_from_sums,
     theta_from_sums,
 )
-from trueup.training._splits import Split, make_splits
+from trueup.training._splits import AUTO_FOLDS, AUTO_FOLDS_MAX_ROWS, AUTO_HOLDOUT, Split, make_splits
 
 __all__ = [
+    "AUTO_FOLDS",
+    "AUTO_FOLDS_MAX_ROWS",
+    "AUTO_HOLDOUT",
     "DEFAULTS",
     "LOGIT_LIMIT",
     "PACKED_PARAMETERS",
@@ -36,6 +39,7 @@ __all__ = [
     "PackedMatrix",
     "Rescale",
     "Rescaling",
+    "Rows",
     "Split",
     "Step",
     "TrainingData",

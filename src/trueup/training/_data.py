@@ -12,10 +12,11 @@ from trueup.inference import correction
 from trueup.model import Trees
 from trueup.training._packed import PackedMatrix
 
-__all__ = ["Rows", "TrainingData", "take_rows"]
+__all__ = ["Rows", "TrainingData", "are_all", "take_rows"]
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]  # LightGBM counts rows in 32 bits too
+_MANY = 1_000_000  # rows of which a column of numbers is no burden
 _CHUNK = 16_384  # rows, which become numbers together before trees walk them
 
 
@@ -81,9 +82,18 @@ class TrainingData:
 
     def hessian(self, rows: Rows | slice) -> float:
         """The sum of w p (1 - p) of some rows at the base scores: how much there is to split."""
-        p = _native.sigmoid(self.base_logits[rows])
-        weights = self.weights_of(rows)
-        return float((p * (1 - p) * (1.0 if weights is None else weights)).sum())
+        total, n = 0.0, len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
+        for first in range(0, n, _MANY):
+            some = slice(first, first + _MANY) if isinstance(rows, slice) else rows[first : first + _MANY]
+            p = _native.sigmoid(self.base_logits[some])
+            weights = self.weights_of(some)
+            total += float((p * (1 - p) * (1.0 if weights is None else weights)).sum())
+        return total
+
+
+def are_all(rows: Rows, n_rows: int) -> bool:
+    """Whether rows are all rows, each once and in order; a splitter may also draw as many with repetition."""
+    return len(rows) == n_rows and np.array_equal(rows, np.arange(n_rows, dtype=rows.dtype))
 
 
 def take_rows(matrix: Floats | PackedMatrix, rows: Rows | slice) -> Floats:

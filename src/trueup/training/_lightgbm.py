@@ -103,9 +103,7 @@ class _Bins:
         categorical = np.flatnonzero(self._data.categorical).tolist()
         parameters = {**parameters, "num_threads": safe_threads(self._n_threads)}
         if isinstance(matrix, PackedMatrix):
-            made = packed_dataset([matrix], parameters)
-            made.set_label(self._data.labels)
-            return made.set_weight(self._data.weights)
+            return packed_dataset([matrix], parameters)
         if self._rows is not None:
             matrix = take_rows(matrix, self._rows)
         return _dataset(self._data, self._rows, matrix, parameters, categorical).construct()
@@ -153,6 +151,10 @@ class _BinnedRows:
             return _dataset(data, self._rows, column, parameters).set_init_score(logits)
         within = np.arange(len(logits), dtype=np.int32) if self._within_bins is None else self._within_bins
         training_set = self._bins.copy(within, parameters)
+        del within  # LightGBM has copied what they name
+        if isinstance(data.matrix, PackedMatrix):  # whose bins have neither: they would be held twice
+            of_rows = slice(None) if self._rows is None else self._rows
+            training_set.set_label(data.labels[of_rows]).set_weight(data.weights_of(of_rows))
         add_columns(training_set, lgb.Dataset(column, params=parameters, feature_name=["score"]).construct())
         return training_set.set_init_score(logits)
 

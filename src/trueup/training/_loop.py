@@ -6,7 +6,7 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.model import FittedRound, RoundRecord, Trees
-from trueup.training._data import Rows, TrainingData
+from trueup.training._data import Rows, TrainingData, are_all
 from trueup.training._growing import Cancelled
 from trueup.training._history import first_record, record_of_round
 from trueup.training._jobs import Workers, has_idle_threads
@@ -53,8 +53,8 @@ class FitPlan:
     ----------
     splits : sequence of pairs of index arrays
         Training and validation rows; empty to fit exactly `max_rounds`.
-    refit_rows : index array
-        The rows of the final fit.
+    refit_rows : index array or None
+        The rows of the final fit; None is all rows.
     max_rounds, patience : int
         When to stop.
     rescale : "honest", "train" or None
@@ -68,7 +68,7 @@ class FitPlan:
     """
 
     splits: Sequence[Split]
-    refit_rows: Rows
+    refit_rows: Rows | None
     max_rounds: int
     patience: int
     rescale: Rescale
@@ -108,19 +108,27 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
     FitOutcome
         The rounds of the final fit.
     """
-    splits = plan.splits or [(plan.refit_rows, plan.refit_rows[:0])]
-    parts = [LocalPart(data, grower, train, valid, plan.cancel) for train, valid in splits]
-    fits_all_rows = len(splits) == 1 and np.array_equal(splits[0][0], plan.refit_rows)
+    refit_rows, nobody = plan.refit_rows, np.empty(0, np.int32)
+    splits: Sequence[tuple[Rows | None, Rows]] = plan.splits or [(refit_rows, nobody)]
+    fits_all_rows = len(splits) == 1 and _are_same(splits[0][0], refit_rows, data.n_rows)
 
     def final_part(cancel: threading.Event) -> LocalPart:
         """All rows, none of which watches."""
-        return LocalPart(data, grower, plan.refit_rows, plan.refit_rows[:0], cancel)
+        return LocalPart(data, grower, refit_rows, nobody, cancel)
 
+    parts = (LocalPart(data, grower, train, valid, plan.cancel) for train, valid in splits)
     return fit_parts(parts, None if fits_all_rows else final_part, plan, listener, shared_rescaling)
 
 
+def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
+    """Whether rows are those others; None is all rows."""
+    if rows is None or others is None:
+        return all(some is None or are_all(some, n_rows) for some in (rows, others))
+    return np.array_equal(rows, others)
+
+
 def fit_parts(
-    parts: Sequence[Part[HeldOutT]],
+    parts: Iterable[Part[HeldOutT]],
     final_part: Callable[[threading.Event], Part[HeldOutT]] | None,
     plan: FitPlan,
     listener: Listener,
@@ -130,8 +138,8 @@ def fit_parts(
 
     Parameters
     ----------
-    parts : sequence of Part
-        The training and validation rows of each split.
+    parts : iterable of Part
+        The training and validation rows of each split. They are forgotten when the search is over.
     final_part : callable, optional
         What makes the part of all rows; its growing ends when the event that it is given is set. None if the rows that
         grow the trees of the only part are those of the final fit.
@@ -147,16 +155,17 @@ def fit_parts(
     FitOutcome
         The rounds of the final fit.
     """
-    search = _Search(parts, plan, agree)
+    search = _Search(list(parts), plan, agree)
     if final_part is None:
         with Workers(1, [plan.cancel]) as workers:
             search.run(listener, workers, plan.n_threads)
         return _outcome(search.rounds, search)
     final = _FinalFit(final_part, plan)
-    follows = plan.follows and has_idle_threads(len(parts), plan.n_threads)
-    share = max(1, plan.n_threads // (len(parts) + follows))
+    follows = plan.follows and has_idle_threads(search.n_parts, plan.n_threads)
+    share = max(1, plan.n_threads // (search.n_parts + follows))
     with Workers(plan.n_threads, [plan.cancel, final.cancel]) as workers:
         search.run(listener, workers, share, (lambda: final.follow(search, workers, share)) if follows else None)
+        search.forget_parts()
         final.complete(search, listener)
     return _outcome(final.rounds, search)
 
@@ -176,7 +185,7 @@ class _Search:
 
     def __init__(self, parts: Sequence[Part[Any]], plan: FitPlan, agree: _Agree) -> None:
         self._parts, self._plan, self._agree = parts, plan, agree
-        self.n_columns = parts[0].n_columns
+        self.n_parts, self.n_columns = len(parts), parts[0].n_columns
         self.best = 0
         self.history = [first_record(parts, plan.n_threads)]
         self.rounds: list[_Round] = []
@@ -191,6 +200,10 @@ class _Search:
                 self.best = number
             elif number - self.best > self._plan.patience:
                 break
+
+    def forget_parts(self) -> None:
+        """Give back the memory of the parts, when the search is over."""
+        self._parts = []
 
     def _round(self, number: int, workers: Workers, share: int, beside: Callable[[], None] | None) -> None:
         started, parts, plan = time.perf_counter(), self._parts, self._plan

@@ -1,9 +1,9 @@
 """Features as small codes: a byte a value, two or four where a feature has more values than a byte can tell apart.
 
 A table of floats takes eight bytes a value, and LightGBM tells at most some hundred values of a feature apart. So
-numbers are cut into intervals before a fit, and what stays in memory is in which interval each number lies. A tree then
-splits between intervals only, at an edge that is a number of the feature's own: whoever walks the tree with the number
-itself goes the same way.
+numbers are cut into intervals before a fit, and what stays in memory is in which interval each number lies. Trees are
+grown on the numbers of the intervals, so they split between intervals only; a threshold then becomes the upper end of
+an interval, and whoever walks the tree with the number itself goes the same way.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = ["ColumnCodes", "PackedMatrix", "edges_of_sample", "with_real_threshol
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger]
+_LARGEST = 1e300  # a table's numbers are cut there
 _CATEGORICAL_SPLIT = 1  # the bit of a split's decision type that says so
 
 
@@ -113,20 +114,30 @@ class PackedMatrix:
             np.take(column.decoded, codes[rows], out=taken[:, place])
         return taken
 
+    def codes_of(self, rows: npt.NDArray[np.integer] | slice) -> Floats:
+        """The codes of some rows as floats, NaN where missing, in C order: what trees are grown on."""
+        n = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
+        taken = np.empty((n, len(self.columns)))
+        for place, (column, codes) in enumerate(zip(self.columns, self.codes, strict=True)):
+            of_rows = codes[rows]
+            taken[:, place] = of_rows
+            taken[of_rows == len(column.upper), place] = np.nan
+        return taken
+
 
 def with_real_thresholds(trees: Trees, columns: Sequence[ColumnCodes]) -> Trees:
-    """Trees that were grown on decoded numbers, with every threshold at the upper end of an interval.
+    """Trees that were grown on codes, for numbers: a threshold is the upper end of the last interval on its left.
 
-    LightGBM puts a threshold half-way between the numbers that stand for two intervals. Decoded numbers go the same
-    way at either, but a number of the table lies anywhere in its interval.
+    The last interval of all has no end, and neither has a threshold that parts all numbers from what is missing.
     """
     thresholds = trees.threshold.copy()
     numerical = (trees.decision_type & _CATEGORICAL_SPLIT) == 0
     for place, column in enumerate(columns):
         at = numerical & (trees.split_feature == place)
         if at.any():
-            below = np.searchsorted(column.upper, thresholds[at], side="right") - 1
-            thresholds[at] = column.upper[np.maximum(below, 0)]
+            ends = np.concatenate([[-np.inf], column.upper[:-1], [np.inf]])
+            last_on_the_left = np.clip(np.floor(thresholds[at]), -1, len(column.upper) - 1)
+            thresholds[at] = ends[last_on_the_left.astype(np.intp) + 1]
     return replace(trees, threshold=thresholds)
 
 
@@ -134,7 +145,7 @@ def edges_of_sample(numbers: Floats, most: int) -> Floats:
     """Where to cut numbers into at most so many intervals, from a sample of them.
 
     Numbers of which there are few are told apart, half-way between each other; of many, intervals hold about the same
-    number each, and a number that is more frequent than that has one of its own.
+    number each, and a number that is more than twice as frequent as that has one of its own.
 
     Parameters
     ----------
@@ -156,7 +167,8 @@ def edges_of_sample(numbers: Floats, most: int) -> Floats:
     >>> edges_of_sample(np.arange(100.0), most=4).tolist()
     [24.5, 49.5, 74.5]
     """
-    distinct, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    numbers = np.clip(numbers[~np.isnan(numbers)], -_LARGEST, _LARGEST)
+    distinct, counts = np.unique(numbers, return_counts=True)
     if len(distinct) < 2:
         return np.empty(0)
     half_way = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
@@ -174,8 +186,8 @@ def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[n
     for intervals in range(most, 1, -1):
         share = (upto[-1] - done) / intervals
         last = int(np.searchsorted(upto, done + share))
-        if last > first and counts[last] >= share and upto[last - 1] - done > share / 2:
-            last -= 1  # the value that would overfill the interval fills one of its own
+        if last > first and upto[last] - done >= 2 * share:
+            last -= 1  # what would overfill the interval fills one of its own; the two hold enough for two
         if last >= len(counts) - 1:
             break
         lasts.append(last)

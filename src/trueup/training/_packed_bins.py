@@ -32,7 +32,7 @@ def packed_dataset(
     parameters : dict
         LightGBM's.
     reference : float64 array, optional
-        The rows from which bins are made; by default some of the first piece, from its beginning to its end.
+        The codes of the rows from which bins are made; by default `reference_rows` of the first piece.
 
     Returns
     -------
@@ -49,14 +49,21 @@ def packed_dataset(
         params={**parameters, "bin_construct_sample_cnt": len(reference)},
     )
     return lgb.Dataset(
-        [_Decoded(matrix) for matrix in matrices], reference=bins.construct(), params=bins.params
+        [_CodeRows(matrix) for matrix in matrices], reference=bins.construct(), params=bins.params
     ).construct()
 
 
 def reference_rows(matrix: PackedMatrix, n_rows: int) -> Floats:
-    """Rows from which bins are made, and one with what is missing anywhere: a missing value needs a bin of its own."""
-    chosen = np.unique(np.linspace(0, matrix.n_rows - 1, min(n_rows, matrix.n_rows)).astype(np.int64))
-    rows = matrix.numbers_of(chosen)
+    """The codes of rows from which bins are made.
+
+    One row at random from each of many stretches of the same length: a pattern that repeats in the order of the rows
+    can't hide from them. A last row has what is missing anywhere, for a missing value needs a bin of its own.
+    """
+    n_rows = min(n_rows, matrix.n_rows)
+    within = np.random.default_rng(0).random(n_rows) if n_rows < matrix.n_rows else np.zeros(n_rows)
+    chosen = ((np.arange(n_rows) + within) * (matrix.n_rows / n_rows)).astype(np.int64)
+    chosen = np.minimum(chosen, matrix.n_rows - 1)  # rounding may lead beyond the last
+    rows = matrix.codes_of(chosen)
     some = rows[:1].copy()
     for place, column in enumerate(matrix.columns):
         if np.isnan(rows[:, place]).any():
@@ -66,7 +73,7 @@ def reference_rows(matrix: PackedMatrix, n_rows: int) -> Floats:
     return np.concatenate([rows, some])
 
 
-class _Decoded(lgb.Sequence):
+class _CodeRows(lgb.Sequence):
     """The rows as LightGBM reads them: some at a time."""
 
     batch_size = _BATCH_ROWS
@@ -78,5 +85,5 @@ class _Decoded(lgb.Sequence):
         return self._matrix.n_rows
 
     def __getitem__(self, rows: Any) -> Floats:
-        numbers = self._matrix.numbers_of(rows if isinstance(rows, slice) else np.atleast_1d(rows))
-        return np.ascontiguousarray(numbers if isinstance(rows, (slice, list)) else numbers[0])
+        codes = self._matrix.codes_of(rows if isinstance(rows, slice) else np.atleast_1d(rows))
+        return codes if isinstance(rows, (slice, list)) else codes[0]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from trueup.inference import apply_round
 from trueup.model import Trees
-from trueup.training._data import Rows, TrainingData
+from trueup.training._data import Rows, TrainingData, are_all
 from trueup.training._lightgbm import GrownRound, PreparedRows, RoundGrower
 from trueup.training._rescale import Rescaling, fit_rescaling, fit_theta
 
@@ -84,18 +84,22 @@ class LocalPart:
         All rows.
     grower : RoundGrower
         Who grows the trees.
-    train, valid : index arrays
-        The rows that grow trees, and those that watch.
+    train : index array or None
+        The rows that grow trees; None is all rows.
+    valid : index array
+        The rows that watch.
     cancel : threading.Event
         When it is set, growing stops after the current tree.
     """
 
     def __init__(
-        self, data: TrainingData, grower: RoundGrower, train: Rows, valid: Rows, cancel: threading.Event
+        self, data: TrainingData, grower: RoundGrower, train: Rows | None, valid: Rows, cancel: threading.Event
     ) -> None:
-        self._data, self._train, self._valid = data, train, valid
-        all_rows = np.array_equal(train, np.arange(data.n_rows))  # a splitter may also draw as many with repetition
-        self._prepared: PreparedRows = grower.prepare(None if all_rows else train, cancel)
+        if train is not None and are_all(train, data.n_rows):
+            train = None
+        self._data, self._valid = data, valid
+        self._train: Rows | slice = slice(None) if train is None else train  # of which nothing is copied
+        self._prepared: PreparedRows = grower.prepare(train, cancel)
         self._logits = data.base_logits
         self._trees = Trees.constant(0.0)
         self._correction: Floats | None = None
@@ -151,11 +155,15 @@ class LocalPart:
         return self._data.corrections(self._trees, self._logits, None, n_threads)
 
     def _step_from(self, before: Floats) -> Step:
-        change = np.abs(self._logits[self._train] - before[self._train])
+        first = before[self._train]
+        largest = max(float(first.max()), -float(first.min()))
+        change = self._logits[self._train] - first
+        del first
+        np.abs(change, out=change)
         weights = self._data.weights_of(self._train)
         mean_change = float(np.average(change, weights=weights))
         phi = 2 * mean_change + float(np.average(np.square(change, out=change), weights=weights)) / 8
-        return Step(mean_change, phi, convergence_bound(phi, float(np.abs(before[self._train]).max())))
+        return Step(mean_change, phi, convergence_bound(phi, largest))
 
 
 def convergence_bound(phi: float, largest_logit: float) -> float:
