@@ -4,7 +4,7 @@
 all rows, of which the resident memory should stay below 1 GB; (c) the fit of a stream beside a fit in memory on a part
 of the rows: rounds, log loss of new rows, seconds and memory.
 
-python benchmarks/out_of_core.py --folder FOLDER [--rows 20000000] [--subset 2000000] [a] [b] [c]
+python benchmarks/out_of_core.py --folder FOLDER [--rows 20000000] [--subset 2000000] [--write PAGE] [a] [b] [c]
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ NEW_ROWS = 200_000
 HOLD_OUT = 0.2  # as by default above a million rows
 COLUMNS = {"label": "y", "score": "p"}
 FEATURES = [*CATEGORIES, *NUMBERS]
+BEGIN, END = "<!-- out of core -->", "<!-- end of out of core -->"
 
 
 def peak_mb() -> float:
@@ -77,22 +78,17 @@ def calibrate_stream(folder: Path, n_rows: int) -> dict[str, Any]:
     """Score the files of the folder."""
     import trueup
 
-    calibrator = trueup.load(model_path(folder, n_rows))
-    if not hasattr(calibrator, "calibrate_stream"):
-        return {}
-    n_scored = sum(len(scores) for scores in calibrator.calibrate_stream(huge_table(folder, n_rows)))
+    tables = trueup.load(model_path(folder, n_rows)).calibrate_stream(huge_table(folder, n_rows))
+    n_scored = sum(table.num_rows for table in tables)
     assert n_scored == n_rows, n_scored
     return {"peak MB": peak_mb()}
 
 
 def audit_stream(folder: Path, n_rows: int) -> dict[str, Any]:
     """Audit the files of the folder."""
-    from trueup.streams import open_stream
     from trueup.summaries import audit_stream as audit
 
-    stream = open_stream(huge_table(folder, n_rows))
-    few = [name for name, count in CATEGORIES.items() if count <= 250]
-    result = audit((batch.table for batch in stream.batches([*few, *NUMBERS, "y", "p"])), **COLUMNS)
+    result = audit(huge_table(folder, n_rows), **COLUMNS)
     return {"peak MB": peak_mb(), "segments": result.n_segments}
 
 
@@ -150,9 +146,7 @@ def score_and_audit_all(measurements: Measurements, folder: Path, n_rows: int) -
         run("fit_stream", folder, n_rows)
     for job in ("calibrate_stream", "audit_stream"):
         found = run(job, folder, n_rows)
-        if "peak MB" not in found:
-            print(f"{job}: not there")
-            continue
+        measurements.add_row(what=job, rows=n_rows, **found)
         note = f"{found['seconds']:.0f} s, goal {SCORING_GOAL_MB:,} MB"
         measurements.add(f"memory of {job}, {n_rows:,} rows", "MB", {"trueup": [found["peak MB"]]}, note=note)
 
@@ -169,6 +163,24 @@ def compare_with_memory(measurements: Measurements, folder: Path, n_rows: int) -
     print(f"  log loss of the stream's model / that of the other: {ratio:.6f}")
 
 
+def told(rows: list[dict[str, Any]]) -> str:
+    """What was measured as a table for a page."""
+    lines = ["| what | rows | peak memory | seconds | |", "|---|---|---|---|---|"]
+    for row in rows:
+        note = f"{row['rounds']} rounds; log loss of new rows {row['loss']:.5f}" if "loss" in row else ""
+        lines.append(
+            f"| `{row['what']}` | {row['rows']:,} | {row['peak MB']:,.0f} MB | {row['seconds']:,.0f} | {note} |"
+        )
+    return "\n".join(lines)
+
+
+def write(rows: list[dict[str, Any]], page: Path) -> None:
+    """Put the table into a page, between its marks."""
+    before, _, rest = page.read_text("utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{describe()}.\n\n{told(rows)}\n{END}{after}", encoding="utf-8")
+
+
 PARTS = {"a": fit_all, "b": score_and_audit_all, "c": compare_with_memory}
 
 
@@ -179,6 +191,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where the table is made, and stays")
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--subset", type=int, default=2_000_000)
+    parser.add_argument("--write", type=Path, help="the page that gets a table of it")
     parser.add_argument("--job", choices=JOBS, help=argparse.SUPPRESS)
     parser.add_argument("--limit", type=float, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -194,6 +207,8 @@ def main() -> None:
             n_rows = asked.subset if part == "c" else asked.rows
             huge_table(asked.folder, n_rows)
             PARTS[part](measurements, asked.folder, n_rows)
+    if asked.write:
+        write(measurements.rows, asked.write)
 
 
 if __name__ == "__main__":

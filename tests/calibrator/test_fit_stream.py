@@ -72,7 +72,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_the_model_does_not_depend_on_files_and_threads(
     whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...], n_jobs: int
 ) -> None:
-    monkeypatch.setattr("trueup.training._lightgbm._ROWS_A_THREAD", 1_000)  # so that LightGBM itself gets two threads
+    monkeypatch.setattr("trueup.training._growing._ROWS_A_THREAD", 1_000)  # so that LightGBM itself gets two threads
     folder = in_files(SOME, tmp_path / "rows", *sizes)
     model = rounds_of({"n_jobs": n_jobs}).fit_stream(folder, **COLUMNS)
     assert file_of(model, tmp_path / "model.trueup") == whole
