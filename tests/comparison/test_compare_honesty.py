@@ -70,16 +70,19 @@ METRICS = {
 
 
 def pair_of(truth: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is true, and two models: both right but knowing different things, or one of them wrong."""
+    """What is true, and two models: both right but knowing different things, or one of them wrong, or a little."""
     first, second = rng.uniform(-1, 1, (2, n))
     base, candidate = 0.45 + 0.2 * first, 0.45 + 0.2 * second  # E[y | first] and E[y | second]
     if truth == "base is wrong":
         base = sigmoid(logit(base) * 2 + 0.3)
+    if truth == "base is a little wrong":
+        base = base + 0.03  # two sigmas of 1,000 rows: nobody can tell whether that is noise
     return 0.45 + 0.2 * first + 0.2 * second, base, candidate
 
 
 @pytest.mark.parametrize(
-    ("truth", "clusters"), [("both are right", False), ("base is wrong", False), ("base is wrong", True)]
+    ("truth", "clusters"),
+    [("both are right", False), ("base is a little wrong", False), ("base is wrong", False), ("base is wrong", True)],
 )
 def test_intervals_cover_as_often_as_they_say(truth: str, clusters: bool) -> None:
     runs, n = 300, 1_000
@@ -104,7 +107,5 @@ def test_intervals_cover_as_often_as_they_say(truth: str, clusters: bool) -> Non
             true = metric(chance, candidate) - metric(chance, base)
         covered[name] = sum(row["low"] <= true <= row["high"] for row in rows)
     # 95 % of 300 is 285; the standard deviation of 3.8 comes on top of the 3 % that are allowed.
-    for name in ("log_loss", "brier", "prauc", "auroc"):
+    for name in METRICS:
         assert abs(covered[name] / runs - 0.95) < 0.03 + 2 * 3.8 / runs, (name, covered[name])
-    for name in ("ecce", "ece"):  # where both models are right, these are too wide
-        assert covered[name] / runs > 0.92 - 2 * 3.8 / runs, (name, covered[name])

@@ -12,6 +12,8 @@ from trueup.comparison._input import PairedRows
 
 __all__ = ["Intervals"]
 
+_SHARED = 0.5  # how much counts of the variance that halves share
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -42,19 +44,30 @@ class Intervals:
         # Of C clusters, draws spread by (C - 1) / C less than samples do.
         return self.normal(difference, float(drawn.std(ddof=1)) * math.sqrt(1 + 1 / self._degrees))
 
-    def around(self, difference: float, drawn: FloatArray) -> tuple[float, float, float]:
-        """Of a metric that is not smooth: the replicates themselves, moved so that their mean is the difference.
+    def of_halves(self, difference: float, halves: FloatArray) -> tuple[float, float, float]:
+        """Of a metric that is not smooth: from its differences in both halves of random splits, a line a split.
 
         Notes
         -----
-        Noise makes an ECCE, ECE or MCE larger, and the noise of drawing again makes that of a replicate larger still.
-        So it is how replicates lie around their own mean that tells how such a difference varies from sample to
-        sample, not where they lie. The interval is for what samples of this size show on average.
+        Noise makes an ECCE, ECE or MCE larger. A half of the rows is the sample plus noise of the size that the sample
+        has itself, and the other half is the sample minus this noise. Half of what they differ by varies as samples do
+        in which noise is larger beside the error: as it should for models that are right, or very wrong, and too little
+        in between. A half varies as a bootstrap's replicate does, by what both halves share as well: too much for
+        models that are right, whose noise counts twice. So what they share counts, with half of its variance.
+
+        Such a distribution leans to where errors are larger, and a sample that shows too little of an error finds too
+        little variance as well. So it is its mode, by Pearson's rule three medians less two means, that is moved to the
+        difference: what leans becomes longer yet. The interval is for what samples of this size show on average.
         """
-        n = len(drawn)
-        if n == 0 or self._degrees < 1:
+        halves = halves[np.isfinite(halves).all(axis=1)]
+        if len(halves) == 0 or self._degrees < 1:
             return math.nan, math.nan, math.nan
-        moved = drawn - drawn.mean() + difference
-        low, high = np.quantile(moved, [self._level / 2, 1 - self._level / 2])
+        apart = (halves[:, 0] - halves[:, 1]) / 2
+        shared = halves.mean(axis=1)
+        shared = (shared - shared.mean()) * math.sqrt(_SHARED)
+        varied = np.concatenate([shared + apart, shared - apart])  # of mean 0
+        moved = np.sort(difference + varied - 3 * np.median(varied))
+        # By ranks, so that 0 is outside exactly if the p-value is at most the level.
+        beyond = max(1, math.floor((1 + len(moved)) * self._level / 2 + 1e-9))
         tail = min(np.count_nonzero(moved >= 0), np.count_nonzero(moved <= 0))
-        return float(low), float(high), min(1.0, 2 * (1 + tail) / (1 + n))
+        return float(moved[beyond - 1]), float(moved[-beyond]), min(1.0, 2 * (1 + tail) / (1 + len(moved)))
