@@ -56,9 +56,12 @@ def test_what_halves_share_counts_with_half_of_its_variance() -> None:
 
 def test_the_interval_is_longer_to_the_side_that_halves_lean_to() -> None:
     leaning = np.random.default_rng(0).exponential(size=10_000)
-    low, high, _ = intervals().of_halves(0.0, np.stack([leaning, leaning], axis=1))
+    halves = np.stack([leaning, leaning], axis=1)
     # √½ (x - 1) of exponential x has its median at -0.217 and quantiles at -0.689 and 1.901.
+    low, high, _ = intervals().of_halves(0.0, halves)
     assert (low, high) == pytest.approx((-0.689 + 0.651, 1.901 + 0.651), abs=0.1)
+    low, high, _ = intervals().of_halves(0.0, halves, "mean")
+    assert (low, high) == pytest.approx((-0.689, 1.901), abs=0.1)
 
 
 def test_a_split_with_a_half_of_no_weight_is_left_out() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,9 @@ class Intervals:
         # Of C clusters, draws spread by (C - 1) / C less than samples do.
         return self.normal(difference, float(drawn.std(ddof=1)) * math.sqrt(1 + 1 / self._degrees))
 
-    def of_halves(self, difference: float, halves: FloatArray) -> tuple[float, float, float]:
+    def of_halves(
+        self, difference: float, halves: FloatArray, centre: Literal["mode", "mean"] = "mode"
+    ) -> tuple[float, float, float]:
         """Of a metric that is not smooth: from its differences in both halves of random splits, a line a split.
 
         Notes
@@ -57,7 +59,8 @@ class Intervals:
 
         Such a distribution leans to where errors are larger, and a sample that shows too little of an error finds too
         little variance as well. So it is its mode, by Pearson's rule three medians less two means, that is moved to the
-        difference: what leans becomes longer yet. The interval is for what samples of this size show on average.
+        difference: what leans becomes longer yet. A maximum, such as the MCE, leans for being one: there, it is the
+        mean. The interval is for what samples of this size show on average.
         """
         halves = halves[np.isfinite(halves).all(axis=1)]
         if len(halves) == 0 or self._degrees < 1:
@@ -66,7 +69,8 @@ class Intervals:
         shared = halves.mean(axis=1)
         shared = (shared - shared.mean()) * math.sqrt(_SHARED)
         varied = np.concatenate([shared + apart, shared - apart])  # of mean 0
-        moved = np.sort(difference + varied - 3 * np.median(varied))
+        middle = 3 * np.median(varied) if centre == "mode" else 0.0
+        moved = np.sort(difference + varied - middle)
         # By ranks, so that 0 is outside exactly if the p-value is at most the level.
         beyond = max(1, math.floor((1 + len(moved)) * self._level / 2 + 1e-9))
         tail = min(np.count_nonzero(moved >= 0), np.count_nonzero(moved <= 0))

@@ -56,7 +56,7 @@ def measure_mce(
     if math.isfinite(found.difference):
         worst = np.union1d(*(model.worst(_WORST) for model in models))
         halves = [_halved(model, worst, search, options, drawn) for model in models]
-        ends = Intervals(rows, options.level).of_halves(found.difference, halves[1] - halves[0])
+        ends = Intervals(rows, options.level).of_halves(found.difference, halves[1] - halves[0], "mean")
         found = MetricDifference("mce", base, candidate, *ends)
     return with_role(found, options, rows.mean(rows.labels))
 
