@@ -69,7 +69,7 @@ void bind_resampling(nb::module_& m) {
     bind_ranked<kResampled>(m, "resample", resample);
     bind_ranked<kHalved>(m, "halve", halve);
     m.def(
-        "halve_segments",
+        "resample_segments",
         [](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> residual, std::size_t n_clusters,
            Vector<std::int64_t> offsets, Vector<std::int32_t> places, Vector<std::uint8_t> ends, Vector<double> sigma,
            std::uint64_t seed, std::uint64_t first, std::uint64_t last, int n_threads) {
@@ -89,9 +89,9 @@ void bind_resampling(nb::module_& m) {
             std::vector<double> found;
             {
                 nb::gil_scoped_release released;
-                found = halve_segments(rows, seed, first, last, n_threads);
+                found = resample_segments(rows, seed, first, last, n_threads);
             }
-            return own(std::move(found), 2);
+            return own(std::move(found));
         },
         nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(), "residual"_a.noconvert(), "n_clusters"_a,
         "offsets"_a.noconvert(), "places"_a.noconvert(), "ends"_a.noconvert(), "sigma"_a.noconvert(), "seed"_a,

@@ -86,7 +86,7 @@ void one_split(const RankedRows& rows, const std::uint8_t* inside, double* out) 
     }
 }
 
-// A row, or nothing if it is in the other half.
+// A row as often as it was drawn.
 struct Drawn {
     double weight, residual;
 };
@@ -158,22 +158,20 @@ std::vector<double> halve(const RankedRows& rows, std::uint64_t seed, std::uint6
     return found;
 }
 
-std::vector<double> halve_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
-                                   std::uint64_t last, int n_threads) {
+std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                      std::uint64_t last, int n_threads) {
     const std::size_t n = static_cast<std::size_t>(last - first);
-    std::vector<double> found(n * 2);
+    std::vector<double> found(n);
     for_each_block(n, n_threads, [&] {
-        return [&, inside = std::vector<std::uint8_t>(rows.n_clusters),
+        return [&, counts = std::vector<std::uint16_t>(rows.n_clusters),
                 drawn = std::vector<Drawn>(rows.n)](std::size_t block) mutable {
-            draw_half(seed, first + block, inside.data(), rows.n_clusters);
-            for (const std::size_t half : {0, 1}) {
-                // Clusters are scattered: each row's is looked up once, not once a segment.
-                for (std::size_t i = 0; i < rows.n; ++i) {
-                    const double is_drawn = inside[static_cast<std::size_t>(rows.cluster[i])] != half;
-                    drawn[i] = {is_drawn * rows.weight[i], is_drawn * rows.residual[i]};
-                }
-                found[block * 2 + half] = largest_error(rows, drawn);
+            draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
+            // Clusters are scattered: each row's is looked up once, not once a segment.
+            for (std::size_t i = 0; i < rows.n; ++i) {
+                const double count = counts[static_cast<std::size_t>(rows.cluster[i])];
+                drawn[i] = {count * rows.weight[i], count * rows.residual[i]};
             }
+            found[block] = largest_error(rows, drawn);
         };
     });
     return found;

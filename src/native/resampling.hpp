@@ -54,8 +54,8 @@ std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::ui
 std::vector<double> halve(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                           int n_threads);
 
-// The largest ECCE of any of the segments, in its sigmas, in either half of splits `first` to `last` - 1: the same.
-std::vector<double> halve_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
-                                   std::uint64_t last, int n_threads);
+// The largest ECCE of any of the segments, in its sigmas, in replicates `first` to `last` - 1: of the same draws.
+std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                      std::uint64_t last, int n_threads);
 
 }  // namespace trueup

@@ -178,7 +178,7 @@ def halve(
     last: int,
     n_threads: int = 1,
 ) -> Floats: ...
-def halve_segments(
+def resample_segments(
     *,
     cluster: Ints,
     weight: Floats,

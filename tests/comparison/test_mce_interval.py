@@ -1,4 +1,4 @@
-"""The MCE's paired difference: halves against the same written to be read, and what the interval covers."""
+"""The MCE's paired difference: draws against the same written to be read, and what the interval covers."""
 
 from __future__ import annotations
 
@@ -45,26 +45,24 @@ def segmented(seed: int, n: int, *, ties: bool, n_clusters: int) -> tuple[dict[s
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 60), ties=st.booleans(), n_clusters=st.sampled_from([2, 5, 60]))
-def test_a_split_gives_the_largest_ecce_of_the_clusters_inside_and_of_those_outside(
+def test_a_replicate_is_the_largest_ecce_with_weights_times_draws(
     seed: int, n: int, ties: bool, n_clusters: int
 ) -> None:
     arrays, plain = segmented(seed, n, ties=ties, n_clusters=n_clusters)
-    found = _native.halve_segments(**arrays, seed=seed, first=2, last=5, n_threads=2)
-    for split, both in zip(range(2, 5), found, strict=True):
-        inside = _native.draw_half(seed, split, n_clusters)
-        for chosen, largest in zip((inside, 1 - inside), both, strict=True):
-            weights = arrays["weight"] * chosen[arrays["cluster"]]
-            errors = [0.0]
-            for mask, sigma in zip(plain["masks"], arrays["sigma"], strict=True):
-                if weights[mask].sum() > 0:
-                    error = ecce(plain["labels"][mask], plain["scores"][mask], sample_weight=weights[mask])
-                    errors.append(error / sigma)
-            assert largest == pytest.approx(max(errors), abs=1e-12)
+    found = _native.resample_segments(**arrays, seed=seed, first=2, last=5, n_threads=2)
+    for replicate, largest in zip(range(2, 5), found, strict=True):
+        weights = arrays["weight"] * _native.draw_clusters(seed, replicate, n_clusters)[arrays["cluster"]]
+        errors = [0.0]
+        for mask, sigma in zip(plain["masks"], arrays["sigma"], strict=True):
+            if weights[mask].sum() > 0:
+                error = ecce(plain["labels"][mask], plain["scores"][mask], sample_weight=weights[mask])
+                errors.append(error / sigma)
+        assert largest == pytest.approx(max(errors), abs=1e-12)
 
 
 def test_the_number_of_threads_changes_no_bit_of_the_largest_errors() -> None:
     arrays, _ = segmented(1, 500, ties=True, n_clusters=90)
-    one, four = (_native.halve_segments(**arrays, seed=3, first=0, last=30, n_threads=k) for k in (1, 4))
+    one, four = (_native.resample_segments(**arrays, seed=3, first=0, last=30, n_threads=k) for k in (1, 4))
     np.testing.assert_array_equal(one, four)
 
 
@@ -91,7 +89,7 @@ def test_segments_that_are_none_are_refused(changed: dict[str, Any], message: st
         "sigma": np.ones(1),
     }
     with pytest.raises(ValueError, match=message):
-        _native.halve_segments(**(arrays | changed), seed=0, first=0, last=1)
+        _native.resample_segments(**(arrays | changed), seed=0, first=0, last=1)
 
 
 def mce_of(pair: Pair, **options: Any) -> dict[str, Any]:
@@ -102,7 +100,7 @@ def mce_of(pair: Pair, **options: Any) -> dict[str, Any]:
     return row
 
 
-def test_small_batches_of_segments_and_splits_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_batches_of_segments_and_draws_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = equal_models(0, 1_000)
     whole = mce_of(pair)
     monkeypatch.setattr(_mce, "_MOST_PLACES", 2_000)
@@ -154,7 +152,7 @@ def test_a_model_that_is_wrong_in_a_segment_has_a_worse_mce() -> None:
     swapped = mce_of(pair._replace(base=pair.candidate, candidate=pair.base))
     assert swapped["outcome"] == "worsens"
     assert swapped["difference"] == -row["difference"]
-    # None of 200 halves is on the other side of 0.
+    # None of 200 draws is on the other side of 0.
     assert row["p_value"] == swapped["p_value"] == pytest.approx(2 / 201)
 
 

@@ -14,7 +14,15 @@ from trueup.comparison import _ranked
 from trueup.comparison._input import PairedRows
 from trueup.comparison._losses import paired_loss
 from trueup.comparison._ranked import HALVED, RESAMPLED, halve, rank_rows, resample
-from trueup.metrics import average_precision, brier_score, ecce, expected_calibration_error, log_loss, roc_auc
+from trueup.metrics import (
+    average_precision,
+    brier_score,
+    ecce,
+    ecce_sigma,
+    expected_calibration_error,
+    log_loss,
+    roc_auc,
+)
 
 PLAIN = {"auroc": roc_auc, "prauc": average_precision, "ecce": ecce, "ece": expected_calibration_error}
 
@@ -77,6 +85,19 @@ def test_a_split_gives_the_metric_of_the_clusters_inside_and_of_those_outside(se
                 else:
                     plain = PLAIN[name](rows.labels, rows.candidate, sample_weight=weights)
                     assert found == pytest.approx(plain, abs=1e-12)
+
+
+def test_sigmas_are_those_of_independent_clusters() -> None:
+    rows = rows_of(3, 4_000, ties=False, weighted=False, n_clusters=None)
+    found = rank_rows(rows, rows.base).ecce_in_sigmas()
+    # The base is right, so that residuals spread as its scores promise, give or take some per cent.
+    assert found == pytest.approx(ecce_sigma(rows.labels, rows.base), rel=0.05)
+    labels, base, candidate, weights, cluster = (
+        np.tile(values, 3) for values in (rows.labels, rows.base, rows.candidate, rows.weights, rows.cluster)
+    )
+    thrice = PairedRows(labels, base, candidate, weights, cluster, rows.n_clusters, True)
+    assert rank_rows(thrice, base).ecce_in_sigmas() == pytest.approx(found)
+    assert rank_rows(rows, rows.labels).ecce_in_sigmas() == 0
 
 
 @pytest.mark.parametrize("soft", [False, True])

@@ -17,11 +17,11 @@ from trueup.comparison._options import CompareOptions
 from trueup.comparison._segments import Advance, SegmentSearch
 from trueup.segments import MIN_VARIANCE, ScoredRows, SegmentGrid, SegmentSums, measure_segments, sort_rows
 
-__all__ = ["measure_mce", "n_mce_splits"]
+__all__ = ["measure_mce", "n_mce_draws"]
 
-# Of either model, so many of the worst segments are measured in every half: one of them is the worst there.
+# Of either model, so many of the worst segments are measured in every draw: one of them is the worst there.
 _WORST = 50
-_HALVES_A_TAIL = 5  # beyond either end of the interval
+_DRAWS_A_TAIL = 5  # beyond either end of the interval
 _MOST_PLACES = 20_000_000  # 100 MB of rows of segments at once
 _VISITS_A_BATCH = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
 
@@ -30,9 +30,9 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 LongArray: TypeAlias = npt.NDArray[np.int64]
 
 
-def n_mce_splits(options: CompareOptions) -> int:
-    """How often rows are halved to measure the worst segments: enough for the interval's ends, and no more."""
-    return min(options.n_splits, math.ceil(_HALVES_A_TAIL / options.level - 1e-9))
+def n_mce_draws(options: CompareOptions) -> int:
+    """How often the worst segments are drawn again: enough for the interval's ends, and no more."""
+    return min(options.n_bootstrap, math.ceil(2 * _DRAWS_A_TAIL / options.level - 1e-9))
 
 
 def measure_mce(
@@ -40,13 +40,13 @@ def measure_mce(
     options: CompareOptions,
     *,
     searched: Advance = lambda combinations: None,
-    drawn: Advance = lambda splits: None,
+    drawn: Advance = lambda draws: None,
 ) -> MetricDifference:
     """The MCE of both models, with an interval for the difference.
 
     Notes
     -----
-    A search in every half would be too dear. The worst segment of a half is one of those that are bad in the sample,
+    A search in every draw would be too dear. The worst segment of a draw is one of those that are bad in the sample,
     so only the worst of either model are measured again, each in its own sigmas of the sample.
     """
     rows = search.loss.rows
@@ -55,9 +55,9 @@ def measure_mce(
     found = MetricDifference("mce", base, candidate)
     if math.isfinite(found.difference):
         worst = np.union1d(*(model.worst(_WORST) for model in models))
-        halves = [_halved(model, worst, search, options, drawn) for model in models]
-        ends = Intervals(rows, options.level).of_halves(found.difference, halves[1] - halves[0], "mean")
-        found = MetricDifference("mce", base, candidate, *ends)
+        draws = [_draw_again(model, worst, search, options, drawn) for model in models]
+        moved = Intervals(rows, options.level).around(found.difference, draws[1] - draws[0])
+        found = MetricDifference("mce", base, candidate, *moved)
     return with_role(found, options, rows.mean(rows.labels))
 
 
@@ -121,28 +121,28 @@ def _searched(search: SegmentSearch, scores: FloatArray, min_rows: int, advance:
     return SearchedModel(rows, search.grid, codes, sums)
 
 
-def _halved(
+def _draw_again(
     model: SearchedModel, keys: LongArray, search: SegmentSearch, options: CompareOptions, advance: Advance
 ) -> FloatArray:
-    """The largest error of these segments in either half of every split."""
-    rows, paired, n_splits, n_threads = model.rows, search.loss.rows, n_mce_splits(options), search.n_threads
+    """The largest error of these segments in every draw."""
+    rows, paired, n_draws, n_threads = model.rows, search.loss.rows, n_mce_draws(options), search.n_threads
     of_rows: dict[str, Any] = {
         "cluster": paired.cluster[rows.order],
         "weight": np.ones(rows.n) if rows.weights is None else rows.weights,
         "residual": rows.residuals(),
         "n_clusters": paired.n_clusters,
     }
-    largest = np.zeros((n_splits, 2))
+    largest = np.zeros(n_draws)
     for segments in _batches(model.of(keys)):
         of_segments = _segmented(model, segments)
         size = max(n_threads, _VISITS_A_BATCH // (rows.n + len(of_segments["places"])))
-        for first in range(0, n_splits, size):
-            last = min(n_splits, first + size)
-            found = _native.halve_segments(
+        for first in range(0, n_draws, size):
+            last = min(n_draws, first + size)
+            found = _native.resample_segments(
                 **of_rows, **of_segments, seed=options.random_state, first=first, last=last, n_threads=n_threads
             )
             np.maximum(largest[first:last], found, out=largest[first:last])
-    advance(n_splits)
+    advance(n_draws)
     return largest
 
 

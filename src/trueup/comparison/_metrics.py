@@ -90,16 +90,18 @@ def measure_metrics(
         candidate = loss.mean_base + loss.mean_difference
         found.append(MetricDifference(name, loss.mean_base, candidate, low, high, p_value))
     drawing: dict[str, Any] = {"seed": options.random_state, "n_threads": n_threads, "advance": advance}
-    measured, drawn = [], []
+    measured, drawn, sigmas = [], [], 0.0
     for scores in (rows.base, rows.candidate):
         model = rank_rows(rows, scores)
         measured.append(model.measured())
+        sigmas = max(sigmas, model.ecce_in_sigmas())
         replicates = resample(model, n_replicates=options.n_bootstrap, **drawing)
         drawn.append(replicates | halve(model, n_splits=options.n_splits, **drawing))
     for name in ("prauc", "auroc", "ecce", "ece"):
         values = [one[name] for one in measured]
-        judge = interval.of_halves if name in HALVED else interval.spread
-        ends = judge(values[1] - values[0], drawn[1][name] - drawn[0][name])
+        difference, varied = values[1] - values[0], drawn[1][name] - drawn[0][name]
+        halved = name in HALVED
+        ends = interval.of_halves(difference, varied, sigmas) if halved else interval.spread(difference, varied)
         found.append(MetricDifference(name, values[0], values[1], *ends))
     prevalence = rows.mean(rows.labels)
     return [with_role(metric, options, prevalence) for metric in found]

@@ -54,13 +54,23 @@ class RankedModel:
         positive, rows = np.cumsum(self.positive)[ends], np.cumsum(self.weight)[ends]
         of_score = np.diff(positive, prepend=0.0)
         pairs = np.sum((np.diff(rows, prepend=0.0) - of_score) * (positive - of_score / 2))
-        path = np.append(0.0, np.cumsum(self.residual)[ends])
+        path = self._path()
         return {
             "auroc": float(pairs / (positive[-1] * (rows[-1] - positive[-1]))),
             "prauc": float(np.sum(of_score * positive / rows) / positive[-1]),
             "ecce": float(path.max() - path.min()) / total,
             "ece": float(np.abs(np.bincount(self.bin, self.residual)).sum()) / total,
         }
+
+    def ecce_in_sigmas(self) -> float:
+        """The ECCE, as a multiple of the standard deviation that noise gives to the mean error; 0 without errors."""
+        sigma = float(np.linalg.norm(np.bincount(self.cluster, self.residual)))  # clusters are independent
+        path = self._path()
+        return float(path.max() - path.min()) / sigma if sigma > 0 else 0.0
+
+    def _path(self) -> FloatArray:
+        """The sum of residuals down to each score."""
+        return np.append(0.0, np.cumsum(self.residual)[self.ends.astype(bool)])
 
 
 def rank_rows(rows: PairedRows, scores: FloatArray) -> RankedModel:
