@@ -13,6 +13,38 @@ void require_below(const Vector<std::int32_t>& values, std::size_t bound, const 
         require(values.data()[i] >= 0 && static_cast<std::size_t>(values.data()[i]) < bound, what);
 }
 
+// Replicates or splits of ranked rows, so many values each.
+template <std::size_t n_values>
+auto of_ranked_rows(std::vector<double> (*draw)(const RankedRows&, std::uint64_t, std::uint64_t, std::uint64_t, int)) {
+    return [draw](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> positive, Vector<double> residual,
+                  Vector<std::uint8_t> ends, Vector<std::uint8_t> bin, Vector<double> cluster_weight,
+                  std::uint64_t seed, std::uint64_t first, std::uint64_t last, int n_threads) {
+        const std::size_t n = cluster.shape(0), n_clusters = cluster_weight.shape(0);
+        require(weight.shape(0) == n && positive.shape(0) == n && residual.shape(0) == n && ends.shape(0) == n &&
+                    bin.shape(0) == n,
+                "the arrays of rows differ in length");
+        require(n >= 1 && n_clusters <= 0x7FFFFFFF && first <= last && last - first <= 1000000,
+                "nothing, or too much, to draw from");
+        require_below(cluster, n_clusters, "no such cluster");
+        const RankedRows rows{
+            cluster.data(),        weight.data(), positive.data(), residual.data(), ends.data(), bin.data(), n,
+            cluster_weight.data(), n_clusters};
+        std::vector<double> found;
+        {
+            nb::gil_scoped_release released;
+            found = draw(rows, seed, first, last, n_threads);
+        }
+        return own(std::move(found), n_values);
+    };
+}
+
+template <std::size_t n_values, typename Draw>
+void bind_ranked(nb::module_& m, const char* name, Draw draw) {
+    m.def(name, of_ranked_rows<n_values>(draw), nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(),
+          "positive"_a.noconvert(), "residual"_a.noconvert(), "ends"_a.noconvert(), "bin"_a.noconvert(),
+          "cluster_weight"_a.noconvert(), "seed"_a, "first"_a, "last"_a, "n_threads"_a = 1);
+}
+
 }  // namespace
 
 void bind_resampling(nb::module_& m) {
@@ -26,30 +58,16 @@ void bind_resampling(nb::module_& m) {
         },
         "seed"_a, "replicate"_a, "n_clusters"_a);
     m.def(
-        "resample",
-        [](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> positive, Vector<double> residual,
-           Vector<std::uint8_t> ends, Vector<std::uint8_t> bin, Vector<double> cluster_weight, std::uint64_t seed,
-           std::uint64_t first, std::uint64_t last, int n_threads) {
-            const std::size_t n = cluster.shape(0), n_clusters = cluster_weight.shape(0);
-            require(weight.shape(0) == n && positive.shape(0) == n && residual.shape(0) == n && ends.shape(0) == n &&
-                        bin.shape(0) == n,
-                    "the arrays of rows differ in length");
-            require(n >= 1 && n_clusters <= 0x7FFFFFFF && first <= last && last - first <= 1000000,
-                    "nothing, or too much, to draw from");
-            require_below(cluster, n_clusters, "no such cluster");
-            const RankedRows rows{
-                cluster.data(),        weight.data(), positive.data(), residual.data(), ends.data(), bin.data(), n,
-                cluster_weight.data(), n_clusters};
-            std::vector<double> found;
-            {
-                nb::gil_scoped_release released;
-                found = resample(rows, seed, first, last, n_threads);
-            }
-            return own(std::move(found), kResampled);
+        "draw_half",
+        [](std::uint64_t seed, std::uint64_t split, std::size_t n_clusters) {
+            require(n_clusters <= 0x7FFFFFFF, "too many clusters");
+            std::vector<std::uint8_t> inside(n_clusters);
+            draw_half(seed, split, inside.data(), n_clusters);
+            return own(std::move(inside));
         },
-        nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(), "positive"_a.noconvert(),
-        "residual"_a.noconvert(), "ends"_a.noconvert(), "bin"_a.noconvert(), "cluster_weight"_a.noconvert(), "seed"_a,
-        "first"_a, "last"_a, "n_threads"_a = 1);
+        "seed"_a, "split"_a, "n_clusters"_a);
+    bind_ranked<kResampled>(m, "resample", resample);
+    bind_ranked<kHalved>(m, "halve", halve);
     m.def(
         "resample_segments",
         [](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> residual, std::size_t n_clusters,

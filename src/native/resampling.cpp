@@ -27,8 +27,6 @@ struct Walk {
     double score_positive = 0.0, score_negative = 0.0;  // of the rows of the current score
     double pairs = 0.0;                                 // weight of pairs in the right order
     double precision = 0.0;                             // sum of positives times precision
-    double sum = 0.0;                                   // of residuals
-    double highest = 0.0, lowest = 0.0;                 // that it was at the end of a score
 };
 
 // All rows of one score have been seen: they come into the ranking at once.
@@ -39,30 +37,53 @@ inline void end_score(Walk& walk) {
     if (walk.score_positive > 0.0)
         walk.precision += walk.score_positive * walk.positive / (walk.positive + walk.negative);
     walk.score_positive = walk.score_negative = 0.0;
-    walk.highest = std::max(walk.highest, walk.sum);
-    walk.lowest = std::min(walk.lowest, walk.sum);
 }
 
 void one_replicate(const RankedRows& rows, const std::uint16_t* counts, double* out) {
-    double total = 0.0;
-    for (std::size_t c = 0; c < rows.n_clusters; ++c) total += counts[c] * rows.cluster_weight[c];
     Walk walk;
-    double bins[kMaxBins] = {};
     for (std::size_t i = 0; i < rows.n; ++i) {
         const double count = counts[rows.cluster[i]];
-        const double positive = count * rows.positive[i], residual = count * rows.residual[i];
+        const double positive = count * rows.positive[i];
         walk.score_positive += positive;
         walk.score_negative += count * rows.weight[i] - positive;
-        walk.sum += residual;
-        bins[rows.bin[i]] += residual;
         if (rows.ends[i]) end_score(walk);
     }
-    double in_bins = 0.0;
-    for (const double bin : bins) in_bins += std::abs(bin);
     out[0] = walk.pairs / (walk.positive * walk.negative);  // NaN if a class was not drawn
     out[1] = walk.precision / walk.positive;
-    out[2] = (walk.highest - walk.lowest) / total;
-    out[3] = in_bins / total;
+}
+
+// The residuals of one half, added up.
+struct Path {
+    double highest = 0.0, lowest = 0.0;  // that the sum was at the end of a score
+
+    void end_score(double sum) {
+        highest = std::max(highest, sum);
+        lowest = std::min(lowest, sum);
+    }
+};
+
+// Both halves in one walk over the rows.
+void one_split(const RankedRows& rows, const std::uint8_t* inside, double* out) {
+    double weights[2] = {};
+    for (std::size_t c = 0; c < rows.n_clusters; ++c) weights[1 - inside[c]] += rows.cluster_weight[c];
+    Path paths[2];
+    double sums[2] = {}, bins[kMaxBins][2] = {};
+    for (std::size_t i = 0; i < rows.n; ++i) {
+        const double first = inside[rows.cluster[i]] * rows.residual[i];  // no branch: it could not be foreseen
+        const double second = rows.residual[i] - first;
+        sums[0] += first;
+        sums[1] += second;
+        bins[rows.bin[i]][0] += first;
+        bins[rows.bin[i]][1] += second;
+        if (rows.ends[i])
+            for (int half : {0, 1}) paths[half].end_score(sums[half]);
+    }
+    for (int half : {0, 1}) {
+        double in_bins = 0.0;
+        for (const auto& bin : bins) in_bins += std::abs(bin[half]);
+        out[2 * half] = (paths[half].highest - paths[half].lowest) / weights[half];  // NaN if a half weighs nothing
+        out[2 * half + 1] = in_bins / weights[half];
+    }
 }
 
 // A row as often as it was drawn.
@@ -101,6 +122,16 @@ void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* c
     }
 }
 
+void draw_half(std::uint64_t seed, std::uint64_t split, std::uint8_t* inside, std::size_t n_clusters) {
+    Random random{Random{seed}() ^ Random{~split}()};
+    std::uint64_t wanted = n_clusters / 2;
+    for (std::size_t i = 0; i < n_clusters; ++i) {
+        // Of those left, so many are wanted: that is the chance of each.
+        inside[i] = (random() >> 32) * (n_clusters - i) >> 32 < wanted;
+        wanted -= inside[i];
+    }
+}
+
 std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                              int n_threads) {
     const std::size_t n = static_cast<std::size_t>(last - first);
@@ -109,6 +140,19 @@ std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::ui
         return [&, counts = std::vector<std::uint16_t>(rows.n_clusters)](std::size_t block) mutable {
             draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
             one_replicate(rows, counts.data(), found.data() + block * kResampled);
+        };
+    });
+    return found;
+}
+
+std::vector<double> halve(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                          int n_threads) {
+    const std::size_t n = static_cast<std::size_t>(last - first);
+    std::vector<double> found(n * kHalved);
+    for_each_block(n, n_threads, [&] {
+        return [&, inside = std::vector<std::uint8_t>(rows.n_clusters)](std::size_t block) mutable {
+            draw_half(seed, first + block, inside.data(), rows.n_clusters);
+            one_split(rows, inside.data(), found.data() + block * kHalved);
         };
     });
     return found;

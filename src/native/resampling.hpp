@@ -1,4 +1,5 @@
-// A model's ranking and calibration on rows drawn again: whole clusters, with replacement, as a bootstrap draws them.
+// A model's ranking on rows drawn again, with replacement, as a bootstrap draws them; and its calibration on either
+// half of the rows. Clusters are drawn whole.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,10 @@
 
 namespace trueup {
 
-// What a replicate gives: AUROC, average precision, ECCE and ECE.
-constexpr std::size_t kResampled = 4;
+// What a replicate gives: AUROC and average precision.
+constexpr std::size_t kResampled = 2;
+// What a split gives: ECCE and ECE of the first half, and of the second.
+constexpr std::size_t kHalved = 4;
 constexpr std::size_t kMaxBins = 256;
 
 // Rows in order of score, the highest first.
@@ -41,10 +44,15 @@ struct SegmentedRows {
 // How often each cluster is drawn in a replicate: as many draws as there are clusters.
 void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_clusters);
 
-// Replicates `first` to `last` - 1, kResampled values each. A replicate depends on its number and the
+// Which clusters are in the first half of a split, 1 if they are: half of them, rounded down, each choice as likely.
+void draw_half(std::uint64_t seed, std::uint64_t split, std::uint8_t* inside, std::size_t n_clusters);
+
+// Replicates, or splits, `first` to `last` - 1, kResampled or kHalved values each. One depends on its number and the
 // seed alone, so that two models see the same draws, and so does any number of threads.
 std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                              int n_threads);
+std::vector<double> halve(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                          int n_threads);
 
 // The largest ECCE of any of the segments, in its sigmas, in replicates `first` to `last` - 1: of the same draws.
 std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,

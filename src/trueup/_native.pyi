@@ -149,7 +149,22 @@ def add_bins(
     keys: Longs, rises: Longs, falls: Longs, other_keys: Longs, other_rises: Longs, other_falls: Longs
 ) -> tuple[Longs, Longs, Longs]: ...
 def draw_clusters(seed: int, replicate: int, n_clusters: int) -> Shorts: ...
+def draw_half(seed: int, split: int, n_clusters: int) -> Bytes: ...
 def resample(
+    *,
+    cluster: Ints,
+    weight: Floats,
+    positive: Floats,
+    residual: Floats,
+    ends: Bytes,
+    bin: Bytes,
+    cluster_weight: Floats,
+    seed: int,
+    first: int,
+    last: int,
+    n_threads: int = 1,
+) -> Floats: ...
+def halve(
     *,
     cluster: Ints,
     weight: Floats,

@@ -5,6 +5,7 @@ The larger runs are in benchmarks/compare_honesty.py.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -70,19 +71,27 @@ METRICS = {
 
 
 def pair_of(truth: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is true, and two models: both right but knowing different things, or one of them wrong."""
+    """What is true, and two models: both right but knowing different things, or one of them wrong, or a little."""
     first, second = rng.uniform(-1, 1, (2, n))
     base, candidate = 0.45 + 0.2 * first, 0.45 + 0.2 * second  # E[y | first] and E[y | second]
     if truth == "base is wrong":
         base = sigmoid(logit(base) * 2 + 0.3)
+    if truth == "base is a little wrong":
+        base = base + 0.03  # two sigmas of 1,000 rows: nobody can tell whether that is noise
     return 0.45 + 0.2 * first + 0.2 * second, base, candidate
 
 
 @pytest.mark.parametrize(
-    ("truth", "clusters"), [("both are right", False), ("base is wrong", False), ("base is wrong", True)]
+    ("truth", "clusters", "runs"),
+    [
+        ("both are right", False, 1_000),
+        ("base is a little wrong", False, 1_000),
+        ("base is wrong", False, 300),
+        ("base is wrong", True, 300),
+    ],
 )
-def test_intervals_cover_as_often_as_they_say(truth: str, clusters: bool) -> None:
-    runs, n = 300, 1_000
+def test_intervals_cover_as_often_as_they_say(truth: str, clusters: bool, runs: int) -> None:
+    n = 1_000
     covered: Counter[str] = Counter()
     results = []
     for seed in range(runs):
@@ -93,7 +102,7 @@ def test_intervals_cover_as_often_as_they_say(truth: str, clusters: bool) -> Non
         if clusters:  # every row comes twice: as much is known as from half of the rows
             y, base, candidate = (np.tile(values, 2) for values in (y, base, candidate))
             cluster = np.tile(np.arange(n // 2), 2)
-        results.append(trueup.compare(y, base, candidate, cluster=cluster, n_bootstrap=150, n_jobs=1).to_dict())
+        results.append(trueup.compare(y, base, candidate, cluster=cluster, n_bootstrap=200, n_jobs=1).to_dict())
     chance, base, candidate = pair_of(truth, 400_000, np.random.default_rng(0))
     for place, (name, metric) in enumerate(METRICS.items()):
         rows = [result["metrics"][place] for result in results]
@@ -103,8 +112,8 @@ def test_intervals_cover_as_often_as_they_say(truth: str, clusters: bool) -> Non
         else:
             true = metric(chance, candidate) - metric(chance, base)
         covered[name] = sum(row["low"] <= true <= row["high"] for row in rows)
-    # 95 % of 300 is 285; the standard deviation of 3.8 comes on top of the 3 % that are allowed.
-    for name in ("log_loss", "brier", "prauc", "auroc"):
-        assert abs(covered[name] / runs - 0.95) < 0.03 + 2 * 3.8 / runs, (name, covered[name])
-    for name in ("ecce", "ece"):  # where both models are right, these are too wide
-        assert covered[name] / runs > 0.92 - 2 * 3.8 / runs, (name, covered[name])
+    # 92 to 98 % are allowed, and 1.5 standard deviations: of 1,000 runs, 90.7 to 98.7 %. Intervals that cover in 99 %
+    # fail there in six of seven such tests, and those that cover in 99.5 % always; with 300 runs, 99.2 % is the most.
+    low, high = (end + side * 1.5 * math.sqrt(end * (1 - end) / runs) for end, side in ((0.92, -1), (0.98, 1)))
+    for name in METRICS:
+        assert low < covered[name] / runs < high, (name, covered[name])

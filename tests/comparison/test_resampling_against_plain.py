@@ -1,4 +1,4 @@
-"""Drawing rows again, against the same written to be read: weights times how often each cluster came."""
+"""Drawing and halving rows, against the same written to be read: weights times how often each cluster came."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueup import _native
+from trueup.comparison import _ranked
 from trueup.comparison._input import PairedRows
 from trueup.comparison._losses import paired_loss
-from trueup.comparison._ranked import RANKED, rank_rows, resample
-from trueup.metrics import average_precision, brier_score, ecce, expected_calibration_error, log_loss, roc_auc
+from trueup.comparison._ranked import HALVED, RESAMPLED, halve, rank_rows, resample
+from trueup.metrics import (
+    average_precision,
+    brier_score,
+    ecce,
+    ecce_sigma,
+    expected_calibration_error,
+    log_loss,
+    roc_auc,
+)
 
 PLAIN = {"auroc": roc_auc, "prauc": average_precision, "ecce": ecce, "ece": expected_calibration_error}
 
@@ -31,8 +40,7 @@ def rows_of(seed: int, n: int, *, ties: bool, weighted: bool, n_clusters: int | 
     return PairedRows(labels, base, candidate, weights, cluster, int(cluster.max()) + 1, n_clusters is not None)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
+any_rows = given(
     seed=st.integers(0, 2**32),
     n=st.integers(2, 60),
     ties=st.booleans(),
@@ -40,6 +48,10 @@ def rows_of(seed: int, n: int, *, ties: bool, weighted: bool, n_clusters: int | 
     n_clusters=st.sampled_from([None, 3, 20]),
     soft=st.booleans(),
 )
+
+
+@settings(max_examples=60, deadline=None)
+@any_rows
 def test_a_replicate_is_the_metric_with_weights_times_draws(seed: int, n: int, **kind: Any) -> None:
     rows = rows_of(seed, n, **kind)
     model = rank_rows(rows, rows.candidate)
@@ -48,12 +60,44 @@ def test_a_replicate_is_the_metric_with_weights_times_draws(seed: int, n: int, *
         counts = _native.draw_clusters(seed, replicate, rows.n_clusters)
         weights = rows.weights * counts[rows.cluster]
         positive, negative = weights @ rows.labels, weights @ (1 - rows.labels)
-        for name, metric in PLAIN.items():
+        for name in RESAMPLED:
             found = drawn[name][replicate]
-            if (name == "auroc" and min(positive, negative) == 0) or (name == "prauc" and positive == 0):
+            if positive == 0 or (name == "auroc" and negative == 0):
                 assert np.isnan(found)
             else:
-                assert found == pytest.approx(metric(rows.labels, rows.candidate, sample_weight=weights), abs=1e-12)
+                plain = PLAIN[name](rows.labels, rows.candidate, sample_weight=weights)
+                assert found == pytest.approx(plain, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@any_rows
+def test_a_split_gives_the_metric_of_the_clusters_inside_and_of_those_outside(seed: int, n: int, **kind: Any) -> None:
+    rows = rows_of(seed, n, **kind)
+    halves = halve(rank_rows(rows, rows.candidate), n_splits=3, seed=seed, n_threads=2)
+    for split in range(3):
+        inside = _native.draw_half(seed, split, rows.n_clusters)
+        for half, chosen in enumerate((inside, 1 - inside)):
+            weights = rows.weights * chosen[rows.cluster]
+            for name in HALVED:
+                found = halves[name][split, half]
+                if weights.sum() == 0:  # of one cluster, all is in one half
+                    assert np.isnan(found)
+                else:
+                    plain = PLAIN[name](rows.labels, rows.candidate, sample_weight=weights)
+                    assert found == pytest.approx(plain, abs=1e-12)
+
+
+def test_sigmas_are_those_of_independent_clusters() -> None:
+    rows = rows_of(3, 4_000, ties=False, weighted=False, n_clusters=None)
+    found = rank_rows(rows, rows.base).ecce_in_sigmas()
+    # The base is right, so that residuals spread as its scores promise, give or take some per cent.
+    assert found == pytest.approx(ecce_sigma(rows.labels, rows.base), rel=0.05)
+    labels, base, candidate, weights, cluster = (
+        np.tile(values, 3) for values in (rows.labels, rows.base, rows.candidate, rows.weights, rows.cluster)
+    )
+    thrice = PairedRows(labels, base, candidate, weights, cluster, rows.n_clusters, True)
+    assert rank_rows(thrice, base).ecce_in_sigmas() == pytest.approx(found)
+    assert rank_rows(rows, rows.labels).ecce_in_sigmas() == 0
 
 
 @pytest.mark.parametrize("soft", [False, True])
@@ -81,6 +125,19 @@ def test_as_many_clusters_are_drawn_as_there_are_and_each_as_likely() -> None:
     assert not np.array_equal(_native.draw_clusters(2, 0, n), _native.draw_clusters(1, 0, n))
 
 
+def test_half_of_the_clusters_are_inside_and_each_choice_is_as_likely() -> None:
+    splits = 6_000
+    for n in (5, 6):
+        inside = np.array([_native.draw_half(1, split, n) for split in range(splits)])
+        assert (inside.sum(axis=1) == n // 2).all()
+        _, counts = np.unique(inside, axis=0, return_counts=True)
+        # Two of 5 can be chosen in 10 ways, three of 6 in 20: so many splits each, give or take 5 standard deviations.
+        ways = {5: 10, 6: 20}[n]
+        assert len(counts) == ways
+        assert np.abs(counts - splits / ways).max() < 5 * np.sqrt(splits / ways * (1 - 1 / ways))
+    assert not np.array_equal(_native.draw_half(2, 0, 50), _native.draw_half(1, 0, 50))
+
+
 @pytest.mark.parametrize("n_clusters", [None, 40])
 def test_the_standard_error_of_a_loss_is_what_draws_without_end_would_spread(n_clusters: int | None) -> None:
     rows = rows_of(5, 400, ties=False, weighted=True, n_clusters=n_clusters)
@@ -97,12 +154,25 @@ def test_the_standard_error_of_a_loss_is_what_draws_without_end_would_spread(n_c
 def test_the_number_of_threads_changes_no_bit() -> None:
     model = rank_rows(rows := rows_of(7, 300, ties=True, weighted=True, n_clusters=30), rows.base)
     one, four = (resample(model, n_replicates=20, seed=9, n_threads=threads) for threads in (1, 4))
-    for name in RANKED:
+    for name in RESAMPLED:
         np.testing.assert_array_equal(one[name], four[name])
+    one, four = (halve(model, n_splits=20, seed=9, n_threads=threads) for threads in (1, 4))
+    for name in HALVED:
+        np.testing.assert_array_equal(one[name], four[name])
+
+
+def test_small_batches_change_no_replicate_and_no_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = rank_rows(rows := rows_of(7, 300, ties=True, weighted=True, n_clusters=30), rows.base)
+    whole = resample(model, n_replicates=20, seed=9, n_threads=1) | halve(model, n_splits=20, seed=9, n_threads=1)
+    monkeypatch.setattr(_ranked, "_VISITS_A_BATCH", 2_000)
+    parts = resample(model, n_replicates=20, seed=9, n_threads=1) | halve(model, n_splits=20, seed=9, n_threads=1)
+    for name, values in whole.items():
+        np.testing.assert_array_equal(parts[name], values)
 
 
 def test_a_row_of_no_cluster_is_refused() -> None:
     model = rank_rows(rows := rows_of(7, 30, ties=True, weighted=True, n_clusters=5), rows.base)
     arrays = vars(model) | {"cluster": model.cluster + np.int32(1)}
-    with pytest.raises(ValueError, match="no such cluster"):
-        _native.resample(**arrays, seed=0, first=0, last=1)
+    for draw in (_native.resample, _native.halve):
+        with pytest.raises(ValueError, match="no such cluster"):
+            draw(**arrays, seed=0, first=0, last=1)

@@ -95,8 +95,9 @@ def compare(
     power : float, default=0.8
         The chance with which a difference is to be found, where too few rows are reported.
     n_bootstrap : int, default=1000
-        How often rows, or clusters, are drawn again for the intervals of all metrics but log loss and Brier score,
-        which need no draws. For the MCE it is 10 / `level` times at most, 200 by default.
+        How often rows, or clusters, are drawn again for the intervals of PRAUC, AUROC and MCE; for the MCE, it is
+        10 / `level` times at most, 200 by default. For those of ECCE and ECE, so many halves of the rows are taken, two
+        a split. Log loss and Brier score need no draws.
     features : sequence of str, optional
         The columns of `X` that segments are made of; all by default.
     categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
@@ -162,7 +163,7 @@ def compare(
     grid = grid_of(partitions, max_depth=max_depth)
     n_passes = 3 + -(-null_samples // _native.DRAW_LANES)
     tell_cost(rows.n, grid, n_passes, min_rows, n_threads)
-    n_draws = 2 * (n_bootstrap + n_mce_draws(options))
+    n_draws = 2 * (n_bootstrap + options.n_splits + n_mce_draws(options))
     with shown_progress(verbose, grid.n_combinations * n_passes, n_draws) as (draw_done, search_done):
         metrics = measure_metrics(rows, options, n_threads, draw_done)
         codes = np.stack([p.codes[order] for p in partitions]) if partitions else np.zeros((0, rows.n), np.uint8)

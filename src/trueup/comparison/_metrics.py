@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from trueup.comparison._input import PairedRows
 from trueup.comparison._intervals import Intervals
 from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._options import HIGHER_IS_BETTER, CompareOptions
-from trueup.comparison._ranked import rank_rows, resample
+from trueup.comparison._ranked import HALVED, halve, rank_rows, resample
 
 __all__ = ["MetricDifference", "measure_metrics", "with_role"]
 
@@ -88,19 +89,20 @@ def measure_metrics(
         low, high, p_value = interval.normal(loss.mean_difference, loss.standard_error)
         candidate = loss.mean_base + loss.mean_difference
         found.append(MetricDifference(name, loss.mean_base, candidate, low, high, p_value))
-    models = [rank_rows(rows, scores) for scores in (rows.base, rows.candidate)]
-    drawn = [
-        resample(
-            model, n_replicates=options.n_bootstrap, seed=options.random_state, n_threads=n_threads, advance=advance
-        )
-        for model in models
-    ]
-    measured = [model.measured() for model in models]
+    drawing: dict[str, Any] = {"seed": options.random_state, "n_threads": n_threads, "advance": advance}
+    measured, drawn, sigmas = [], [], 0.0
+    for scores in (rows.base, rows.candidate):
+        model = rank_rows(rows, scores)
+        measured.append(model.measured())
+        sigmas = max(sigmas, model.ecce_in_sigmas())
+        replicates = resample(model, n_replicates=options.n_bootstrap, **drawing)
+        drawn.append(replicates | halve(model, n_splits=options.n_splits, **drawing))
     for name in ("prauc", "auroc", "ecce", "ece"):
         values = [one[name] for one in measured]
-        judge = interval.spread if name in HIGHER_IS_BETTER else interval.around
-        moved = judge(values[1] - values[0], drawn[1][name] - drawn[0][name])
-        found.append(MetricDifference(name, values[0], values[1], *moved))
+        difference, varied = values[1] - values[0], drawn[1][name] - drawn[0][name]
+        halved = name in HALVED
+        ends = interval.of_halves(difference, varied, sigmas) if halved else interval.spread(difference, varied)
+        found.append(MetricDifference(name, values[0], values[1], *ends))
     prevalence = rows.mean(rows.labels)
     return [with_role(metric, options, prevalence) for metric in found]
 

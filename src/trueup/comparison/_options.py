@@ -54,6 +54,11 @@ class CompareOptions:
         """The metrics that the verdict depends on."""
         return (self.primary, *(name for name in self.guardrails if name != self.primary))
 
+    @property
+    def n_splits(self) -> int:
+        """How often rows are halved, to have as many halves as there are draws."""
+        return -(-self.n_bootstrap // 2)
+
     def _check_guardrails(self) -> None:
         if isinstance(self.guardrails, str):
             raise ParameterError(f"guardrails must be a list of metrics, got the string {self.guardrails!r}.")

@@ -1,8 +1,8 @@
-"""A model's ranking and calibration, on all rows and on rows drawn again."""
+"""A model's ranking and calibration, on all rows, on rows drawn again, and on halves of the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,10 +12,11 @@ import numpy.typing as npt
 from trueup import _native
 from trueup.comparison._input import PairedRows
 
-__all__ = ["RANKED", "RankedModel", "rank_rows", "resample"]
+__all__ = ["HALVED", "RESAMPLED", "RankedModel", "halve", "rank_rows", "resample"]
 
-# What is measured of rows in order of score, and drawn again.
-RANKED = ("auroc", "prauc", "ecce", "ece")
+# What is measured on rows drawn again, and what on halves of the rows.
+RESAMPLED = ("auroc", "prauc")
+HALVED = ("ecce", "ece")
 _BINS = 10  # of the ECE, as `trueup.metrics.expected_calibration_error` has by default
 _VISITS_A_BATCH = 50_000_000  # a fraction of a second, after which Ctrl-C is heard
 
@@ -53,13 +54,23 @@ class RankedModel:
         positive, rows = np.cumsum(self.positive)[ends], np.cumsum(self.weight)[ends]
         of_score = np.diff(positive, prepend=0.0)
         pairs = np.sum((np.diff(rows, prepend=0.0) - of_score) * (positive - of_score / 2))
-        path = np.append(0.0, np.cumsum(self.residual)[ends])
+        path = self._path()
         return {
             "auroc": float(pairs / (positive[-1] * (rows[-1] - positive[-1]))),
             "prauc": float(np.sum(of_score * positive / rows) / positive[-1]),
             "ecce": float(path.max() - path.min()) / total,
             "ece": float(np.abs(np.bincount(self.bin, self.residual)).sum()) / total,
         }
+
+    def ecce_in_sigmas(self) -> float:
+        """The ECCE, as a multiple of the standard deviation that noise gives to the mean error; 0 without errors."""
+        sigma = float(np.linalg.norm(np.bincount(self.cluster, self.residual)))  # clusters are independent
+        path = self._path()
+        return float(path.max() - path.min()) / sigma if sigma > 0 else 0.0
+
+    def _path(self) -> FloatArray:
+        """The sum of residuals down to each score."""
+        return np.append(0.0, np.cumsum(self.residual)[self.ends.astype(bool)])
 
 
 def rank_rows(rows: PairedRows, scores: FloatArray) -> RankedModel:
@@ -85,15 +96,37 @@ def resample(
     n_threads: int,
     advance: Callable[[int], None] = lambda replicates: None,
 ) -> dict[str, FloatArray]:
-    """The same on clusters drawn with replacement, a value a replicate; NaN where a class was not drawn.
+    """AUROC and average precision on clusters drawn with replacement, a value a replicate; NaN without a class.
 
     The draws depend on the seed alone, so that another model of the same rows sees the same ones.
     """
-    size = max(n_threads, _VISITS_A_BATCH // len(model.cluster))
-    parts = [np.zeros((0, len(RANKED)))]
-    for first in range(0, n_replicates, size):
-        last = min(n_replicates, first + size)
-        found = _native.resample(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads)
-        parts.append(found)
+    parts = [np.zeros((0, len(RESAMPLED)))]
+    for first, last in _batches(model, n_replicates, n_threads):
+        parts.append(_native.resample(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads))
         advance(last - first)
-    return dict(zip(RANKED, np.concatenate(parts).T, strict=True))
+    return dict(zip(RESAMPLED, np.concatenate(parts).T, strict=True))
+
+
+def halve(
+    model: RankedModel,
+    *,
+    n_splits: int,
+    seed: int,
+    n_threads: int,
+    advance: Callable[[int], None] = lambda splits: None,
+) -> dict[str, FloatArray]:
+    """ECCE and ECE on either half of the clusters, split at random, two values a split.
+
+    The splits depend on the seed alone, so that another model of the same rows sees the same ones.
+    """
+    parts = [np.zeros((0, 2 * len(HALVED)))]
+    for first, last in _batches(model, n_splits, n_threads):
+        parts.append(_native.halve(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads))
+        advance(last - first)
+    found = np.concatenate(parts)
+    return {name: found[:, place :: len(HALVED)] for place, name in enumerate(HALVED)}
+
+
+def _batches(model: RankedModel, n_draws: int, n_threads: int) -> Iterator[tuple[int, int]]:
+    size = max(n_threads, _VISITS_A_BATCH // len(model.cluster))
+    return ((first, min(n_draws, first + size)) for first in range(0, n_draws, size))
