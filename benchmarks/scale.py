@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from huge_table import CATEGORIES, NUMBERS, huge_table
 
+from huge_table import CATEGORIES, NUMBERS, huge_table
 from machine import MB, OtherWork, describe
 
 ROUNDS = 2
@@ -137,8 +137,8 @@ def on_cluster(folder: Path, n_rows: int, n_workers: int) -> dict[str, float]:
     """Seconds and bytes of a fit on Dask workers of one thread each."""
     import dask.dataframe as dd
     import psutil
-
     from distributed import Client, LocalCluster
+
     from trueup.distributed import DaskMCGrad
 
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "host": "127.0.0.1"}

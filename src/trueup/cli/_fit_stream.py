@@ -70,7 +70,6 @@ def _shape(stream: Stream) -> Any:
 def _fitted_on_cluster(request: FitRequest, stream: Stream, roles: Roles, columns: dict[str, str | None]) -> Any:
     try:
         import dask.dataframe as dd
-
         from distributed import Client
     except ImportError:
         raise MissingExtraError('A cluster needs Dask, which is not installed: pip install "trueup[dask]".') from None
