@@ -180,7 +180,7 @@ def edges_of_sample(numbers: Floats, most: int) -> Floats:
 
 def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
     """The places of the last value of each interval but the last one, filled evenly from the least value up."""
-    upto = np.cumsum(counts)
+    upto = np.cumsum(counts, dtype=np.float64)  # else every search below would convert all of it
     lasts: list[int] = []
     first, done = 0, 0
     for intervals in range(most, 1, -1):
