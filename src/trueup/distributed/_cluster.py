@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from trueup.distributed._pieces import summed
+from trueup.errors import MissingExtraError, ParameterError, TableError
 
-__all__ = ["Pieces", "reduced"]
+__all__ = ["Pieces", "columns_of", "connected", "reduced"]
 
 _FAN_IN = 16  # results that one task puts together
 
@@ -25,6 +26,7 @@ class Pieces:
 
     def __init__(self, client: Any, futures: Sequence[Any]) -> None:
         self.client, self.futures = client, list(futures)
+        self._at: dict[int, str] = {}  # where each piece was when it was last looked for
 
     def map(self, function: Callable[..., Any], *columns: Sequence[Any], **options: Any) -> list[Any]:
         """A task a piece, of the piece and of one entry of each column; futures."""
@@ -35,20 +37,36 @@ class Pieces:
         return reduced(self.client, summed, self.map(function, *columns, **options)).result()
 
     def locate(self) -> dict[str, list[int]]:
-        """Which worker holds which pieces; all of them are held by some worker when this returns."""
+        """Which worker holds which pieces; all of them are held by some worker when this returns.
+
+        Of several that hold a piece, it is the one that had it before, for that one has its bins too.
+        """
+        holders = self._holders()
+        places: dict[str, list[int]] = {}
+        for number, workers in enumerate(holders):
+            if self._at.get(number) in workers:
+                places.setdefault(self._at[number], []).append(number)
+        for number, workers in enumerate(holders):
+            if self._at.get(number) not in workers:
+                # The one with the fewest so far, by name if that is undecided.
+                worker = min(workers, key=lambda name: (len(places.get(name, ())), name))
+                places.setdefault(worker, []).append(number)
+                self._at[number] = worker
+        return {worker: sorted(numbers) for worker, numbers in places.items()}
+
+    def _holders(self) -> list[Sequence[str]]:
+        """The workers that hold each piece, at least one."""
         from distributed import wait
 
-        wait(self.futures)
-        held = self.client.who_has(self.futures)
-        places: dict[str, list[int]] = {}
-        for number, future in enumerate(self.futures):
-            workers = held.get(future.key) or held.get(str(future.key)) or ()
-            if not workers:  # lost since
-                return self.locate()
-            # Of several that hold it, the one with the fewest so far, by name if that is undecided.
-            worker = min(workers, key=lambda name: (len(places.get(name, ())), name))
-            places.setdefault(worker, []).append(number)
-        return places
+        while True:
+            wait(self.futures)
+            for future in self.futures:
+                if future.status == "error":  # it was lost and can't be made again
+                    future.result()
+            held = self.client.who_has(self.futures)
+            holders = [held.get(future.key) or held.get(str(future.key)) or () for future in self.futures]
+            if all(holders):  # none is lost since
+                return holders
 
 
 def reduced(client: Any, function: Callable[[Sequence[Any]], Any], futures: Sequence[Any]) -> Any:
@@ -61,3 +79,26 @@ def reduced(client: Any, function: Callable[[Sequence[Any]], Any], futures: Sequ
         ]
         if len(level) == 1:
             return level[0]
+
+
+def connected(client: Any) -> Any:
+    """The cluster to work on."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        raise MissingExtraError('A cluster needs Dask, which is not installed: pip install "trueup[dask]".') from None
+    if client is not None:
+        return client
+    try:
+        return get_client()
+    except ValueError as error:
+        raise ParameterError(
+            "There is no Dask cluster. Connect first, client = distributed.Client(...), or pass client=."
+        ) from error
+
+
+def columns_of(frame: Any) -> tuple[str, ...]:
+    """The columns of a Dask frame."""
+    if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
+        raise TableError(f"The frame is a {type(frame).__name__}. Pass a Dask DataFrame.")
+    return tuple(map(str, frame.columns))

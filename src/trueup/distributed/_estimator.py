@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from trueup.calibrator import FitOptions, MCGrad
+from trueup.distributed._cluster import connected
 from trueup.distributed._fit import fit_dask_model
 from trueup.distributed._score import calibrate_frame, is_dask
-from trueup.errors import ParameterError
 
 __all__ = ["DaskMCGrad"]
 
@@ -28,6 +30,9 @@ class DaskMCGrad(MCGrad):
     Derivatives are rounded to multiples of a power of two, at most 2⁻²² of the largest weight, so that their sums are
     exact: the trees of a round depend neither on the number of workers nor on which of them holds a partition. If a
     worker is lost, its partitions are made again by Dask, and the round is grown again by the workers that are left.
+
+    Workers send each other sums of derivatives over connections of LightGBM's own, at ports that are free at the time.
+    These are neither encrypted nor authenticated, whatever the cluster's own are.
 
     Examples
     --------
@@ -94,6 +99,7 @@ class DaskMCGrad(MCGrad):
         """
         if not is_dask(X):
             return super().calibrate(X, scores)
+        check_is_fitted(self, "model_")
         return calibrate_frame(self.model_, X, scores)
 
     def to_local(self) -> MCGrad:
@@ -107,17 +113,3 @@ class DaskMCGrad(MCGrad):
         local = MCGrad(**self.get_params(deep=False))
         local._set_model(self.model_, self.history_)
         return local
-
-
-def connected(client: Any) -> Any:
-    """The cluster to work on."""
-    from distributed import get_client
-
-    if client is not None:
-        return client
-    try:
-        return get_client()
-    except ValueError as error:
-        raise ParameterError(
-            "There is no Dask cluster. Connect first, client = distributed.Client(...), or pass client=."
-        ) from error

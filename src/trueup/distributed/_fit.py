@@ -21,7 +21,7 @@ from trueup.calibrator import (
     too_few,
     warn_of_too_few,
 )
-from trueup.distributed._cluster import Pieces, reduced
+from trueup.distributed._cluster import Pieces, columns_of, reduced
 from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
 from trueup.distributed._pieces import (
     PieceSizes,
@@ -35,13 +35,13 @@ from trueup.distributed._pieces import (
     sampled_codes,
 )
 from trueup.distributed._shard import Growth, forget
-from trueup.errors import TableError
+from trueup.errors import DataError, ParameterError
 from trueup.inference import score_logits
 from trueup.model import CalibrationModel, RoundRecord
 from trueup.packing import SAMPLE_ROWS, PackingPlan, Sides, StreamRoles, TableFacts, sides_for
 from trueup.training import FitOutcome, FitPlan, GrowthParameters, fit_parts, shown_progress
 
-__all__ = ["fit_dask_model", "partitions_of"]
+__all__ = ["fit_dask_model"]
 
 
 def fit_dask_model(
@@ -55,7 +55,9 @@ def fit_dask_model(
     key: str | None,
 ) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
     """Fit a model on a frame whose partitions stay on the workers, and tell how it came about."""
-    partitions, columns = partitions_of(frame)
+    columns = columns_of(frame)
+    if score is not None and options.score_column not in (None, score):
+        raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
     roles = StreamRoles.among(
         columns,
         "The frame",
@@ -67,6 +69,7 @@ def fit_dask_model(
         categorical=options.categorical_features,
     )
     seeds = seeds_from(options.random_state)
+    partitions = list(frame.to_delayed())
     plan = _learned(client, partitions, roles, options)
     sides = sides_for(options.validation, plan.n_rows, seeds[0])
     rows, sizes, base_rate, positive_rate = _packed(client, partitions, plan, sides)
@@ -82,13 +85,6 @@ def fit_dask_model(
         positive_rate=positive_rate,
     )
     return model, outcome.history
-
-
-def partitions_of(frame: Any) -> tuple[list[Any], tuple[str, ...]]:
-    """The partitions of a Dask frame, and its columns."""
-    if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
-        raise TableError(f"The frame is a {type(frame).__name__}. Pass a Dask DataFrame; fit_stream takes files.")
-    return list(frame.to_delayed()), tuple(map(str, frame.columns))
 
 
 def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options: FitOptions) -> PackingPlan:
@@ -108,10 +104,16 @@ def _packed(
 
     cut = min(2**64 - 1, int(SAMPLE_ROWS / plan.n_rows * 2**64))
     shared = client.submit(_same, plan, pure=False)
+    client.replicate(shared)  # else partitions would gather at the worker that has it
     packed = client.compute(
         [delayed(pack_piece)(part, shared, sides, cut, number) for number, part in enumerate(partitions)]
     )
     counts = client.gather(client.map(_n_rows, packed, pure=False))
+    if sum(counts) != plan.n_rows:
+        raise DataError(
+            f"The frame had {plan.n_rows:,} rows when it was read first, and {sum(counts):,} when it was read again. "
+            "It must give the same rows whenever it is computed."
+        )
     pieces = Pieces(client, [piece for piece, n_rows in zip(packed, counts, strict=True) if n_rows])
     weight, positive = pieces.total(label_sums)
     rate = positive / weight

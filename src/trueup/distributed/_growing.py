@@ -10,7 +10,15 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from trueup.distributed._cluster import Pieces
-from trueup.distributed._shard import Growth, Network, free_ports, grow_shards, interrupt, prepare_shard
+from trueup.distributed._shard import (
+    Growth,
+    Network,
+    NotReadyError,
+    free_ports,
+    grow_shards,
+    interrupt,
+    prepare_shard,
+)
 from trueup.errors import ClusterWarning, TrainingError, callers_level
 from trueup.training import GrownRound
 
@@ -146,12 +154,7 @@ def _wait_for(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards]) -> No
             pending = [task for task in tasks if task.status == "pending"]
             wait(pending, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED")
         _check_there(client, crew)
-        failed = [task for task in tasks if task.status == "error"]
-        if failed:
-            error = failed[0].exception()
-            if _of_network(error):
-                raise _Lost(f"A connection between workers is gone ({error})")
-            raise TrainingError(f"LightGBM could not grow a tree on a worker: {error}.") from error
+        _check_errors([task.exception() for task in tasks if task.status == "error"])
         if all(task.status == "finished" for task in tasks):
             return
         if any(task.status in ("cancelled", "lost") for task in tasks):
@@ -172,8 +175,19 @@ def _check_there(client: Any, crew: dict[str, _Shards]) -> None:
         raise _Lost(f"Worker {min(gone)} is gone")
 
 
+def _check_errors(errors: Sequence[BaseException]) -> None:
+    """Tell what went wrong, if anything did; where one worker fails, others lose their connections to it."""
+    for error in errors:
+        if not _of_network(error):
+            raise TrainingError(f"LightGBM could not grow a tree on a worker: {error}.") from error
+    for error in errors:
+        raise _Lost(f"A connection between workers is gone ({error})")
+
+
 def _of_network(error: BaseException) -> bool:
-    return any(word in str(error).lower() for word in ("socket", "connect", "bind", "machine"))
+    return isinstance(error, NotReadyError) or any(
+        word in str(error).lower() for word in ("socket", "connect", "bind", "machine")
+    )
 
 
 def _stop(client: Any, running: Sequence[Any], crew: dict[str, _Shards], fit: str) -> None:

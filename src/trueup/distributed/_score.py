@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueup.errors import ParameterError
+from trueup.errors import ColumnError, ParameterError
 from trueup.inference import Calibrator
 from trueup.model import CalibrationModel
+from trueup.table import listed
 
 __all__ = ["calibrate_frame", "is_dask"]
 
@@ -20,6 +21,12 @@ def calibrate_frame(model: CalibrationModel, frame: Any, score: Any = None) -> A
     """The calibrated probabilities of a Dask frame, as a Series that is computed when it is asked for."""
     if score is not None and not isinstance(score, str):
         raise ParameterError("The scores of a Dask frame are one of its columns: pass the column's name.")
+    needed = [*(feature.name for feature in model.features.features), score or model.features.score_column]
+    absent = [name for name in needed if name is not None and name not in map(str, frame.columns)]
+    if absent:
+        raise ColumnError(
+            f"The frame has no column {listed(absent)}. Its columns are {listed(list(map(str, frame.columns)), 12)}."
+        )
     return frame.map_partitions(_calibrated, model, score, meta=("calibrated", "float64"))
 
 

@@ -27,7 +27,17 @@ from trueup.training import (
     with_real_thresholds,
 )
 
-__all__ = ["Growth", "Network", "forget", "free_ports", "grow_shards", "interrupt", "prepare_shard"]
+__all__ = [
+    "Growth",
+    "Network",
+    "NotReadyError",
+    "forget",
+    "free_ports",
+    "grow_shards",
+    "interrupt",
+    "prepare_shard",
+    "worker_threads",
+]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -58,6 +68,10 @@ class Growth:
     n_trees: int
     soft: bool
     gradient_unit: float
+
+
+class NotReadyError(Exception):
+    """The rows that this process should grow trees on are not prepared: it is not the process that prepared them."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +137,7 @@ def prepare_shard(
 
     It is apart from growing because it takes long: nobody should wait for a worker that is lost meanwhile.
     """
-    parameters = {**growth.parameters, **PACKED_PARAMETERS, "num_threads": _threads()}
+    parameters = {**growth.parameters, **PACKED_PARAMETERS, "num_threads": worker_threads()}
     bins = _bins_of(growth.fit, numbers, pieces, reference, parameters)
     training_set, columns = _training_set(bins, pieces, logits, edges, part=growth.part, parameters=parameters)
     _ready[growth.fit, numbers] = _Ready(training_set, columns, parameters)
@@ -144,7 +158,10 @@ def grow_shards(shards: Sequence[tuple[int, ...]], growth: Growth, networks: Seq
 
 
 def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> tuple[Trees, Floats]:
-    ready = _ready.pop((growth.fit, numbers))
+    try:
+        ready = _ready.pop((growth.fit, numbers))
+    except KeyError:
+        raise NotReadyError("A worker has started anew, or grows for the second time") from None
     running = _Running(growth.fit, network, threading.Event())
     _running.append(running)
     try:
@@ -162,7 +179,8 @@ def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> t
     return with_real_thresholds(trees, ready.columns), gains
 
 
-def _threads() -> int:
+def worker_threads() -> int:
+    """How many threads this worker has."""
     from distributed import get_worker
 
     try:
