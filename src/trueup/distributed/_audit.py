@@ -1,0 +1,197 @@
+"""Auditing a Dask frame: partitions are summed where they are, and only sums travel."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup.distributed._cluster import columns_of, connected, reduced
+from trueup.distributed._pieces import ROWS_A_PARTITION, as_arrow, naming_partition
+from trueup.distributed._shard import worker_threads
+from trueup.errors import ColumnError, TableError
+from trueup.packing import SAMPLE_ROWS, row_hashes
+from trueup.segments import MIN_VARIANCE
+from trueup.summaries import SegmentSummary, SummaryAudit, SummaryBuilder, SummarySpec, merge_summaries, summarize
+from trueup.table import listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["audit"]
+
+
+def audit(
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    spec: SummarySpec | None = None,
+    client: Any = None,
+    sample_rows: int = SAMPLE_ROWS,
+    min_rows: int = 10,
+    min_variance: float = MIN_VARIANCE,
+    level: float = 0.05,
+    power: float = 0.8,
+    **learning: Any,
+) -> SummaryAudit:
+    """Return where scores are wrong in a Dask frame, whose rows stay where they are.
+
+    Partitions are summed by the workers that hold them, and their sums are added up on the way to the client.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+        The rows, with all columns.
+    label : str
+        The column of labels.
+    score : str
+        The column of scores.
+    weight : str, optional
+        The column of weights.
+    spec : SummarySpec, optional
+        What to count. By default it is learned from rows drawn at random from all partitions.
+    client : distributed.Client, optional
+        The cluster; by default the one that was connected last.
+    sample_rows : int, default=200_000
+        From about how many rows to learn the spec.
+    min_rows : int, default=10
+        The fewest rows of a segment.
+    min_variance : float, default=1.0
+        The least variance of a segment's sum of errors, in squared rows, as in `trueup.audit`.
+    level : float, default=0.05
+        The level of significance.
+    power : float, default=0.8
+        The chance with which `minimum_detectable` errors are found.
+    **learning : object
+        Options of `SummarySpec.learn` if no spec is given: `features`, `max_depth`, `classes` and others.
+
+    Returns
+    -------
+    SummaryAudit
+        The main numbers of `trueup.audit`, with bounds; what `trueup.summaries.audit_stream` gives with the same spec.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> import dask.dataframe as dd
+    >>> from trueup.distributed import audit
+    >>> client = Client("scheduler:8786")  # doctest: +SKIP
+    >>> audit(dd.read_parquet("scored/"), label="y", score="p", max_depth=2)  # doctest: +SKIP
+    SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
+    """
+    if spec is not None and learning:
+        raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
+    client, roles = connected(client), _Roles(label, score, weight)
+    frame = _projected(frame, roles, learning.get("features") if spec is None else spec.columns)
+    with _naming_absent_columns():
+        if spec is None:
+            spec = _learned(client, frame, roles, sample_rows, learning)
+        summary = _summarized(client, frame, roles, spec)
+    return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Which columns hold what is no feature."""
+
+    label: str
+    score: str
+    weight: str | None
+
+    @property
+    def names(self) -> list[str]:
+        """Their names."""
+        return [name for name in (self.label, self.score, self.weight) if name is not None]
+
+    def weights_of(self, table: pa.Table) -> Any:
+        """The weights, if there are any."""
+        return None if self.weight is None else table.column(self.weight)
+
+
+def _projected(frame: Any, roles: _Roles, features: Sequence[str] | None) -> Any:
+    """The columns that are needed, so that no others are read."""
+    present = columns_of(frame)
+    wanted = present if features is None else [*roles.names, *features]
+    absent = [name for name in [*roles.names, *wanted] if name not in present]
+    if absent:
+        raise ColumnError(f"The frame has no column {listed(absent)}. Its columns are {listed(present, 12)}.")
+    return frame if len(set(wanted)) == len(present) else frame[[name for name in frame.columns if str(name) in wanted]]
+
+
+@contextlib.contextmanager
+def _naming_absent_columns() -> Iterator[None]:
+    """Say in our words what pandas says of a partition that lacks a column which the frame promises."""
+    try:
+        yield
+    except KeyError as error:
+        raise ColumnError(f"A partition lacks a column of the frame: {error.args[0]}.") from error
+
+
+def _learned(client: Any, frame: Any, roles: _Roles, sample_rows: int, learning: dict[str, Any]) -> SummarySpec:
+    """The spec that fits rows drawn at random from all partitions."""
+    from dask.delayed import delayed
+
+    counted = frame[[roles.score]] if roles.score in frame.columns else frame
+    n_rows = sum(client.gather(client.compute([delayed(len)(part) for part in counted.to_delayed()])))
+    if not n_rows:
+        raise TableError("There are no rows to learn from: all partitions are empty.")
+    cut = min(2**64 - 1, int(sample_rows / n_rows * 2**64))
+    columns, parts = columns_of(frame), enumerate(frame.to_delayed())
+    samples = client.compute([delayed(_sampled)(part, columns, cut, number) for number, part in parts])
+    learned: SummarySpec = client.submit(_spec_of, reduced(client, _joined, samples), roles, learning).result()
+    return learned
+
+
+def _sampled(partition: Any, columns: Sequence[str], cut: int, number: int) -> pa.Table:
+    """The rows of a partition whose hashes are at most the cut, and its first, so that no sample is empty."""
+    with naming_partition(number):
+        table = as_arrow(partition, columns)
+    chosen = row_hashes(number * ROWS_A_PARTITION, table.num_rows) <= np.uint64(cut)
+    chosen[:1] = True
+    return table.filter(chosen)
+
+
+def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    filled = [table.unify_dictionaries() for table in tables if table.num_rows] or tables[:1]
+    try:
+        return pa.concat_tables(filled, promote_options="permissive").unify_dictionaries()
+    except pa.ArrowException as error:
+        raise TableError(f"The partitions can't be put together: {error}") from error
+
+
+def _spec_of(sample: pa.Table, roles: _Roles, learning: dict[str, Any]) -> SummarySpec:
+    X = sample.drop_columns(roles.names)
+    scores, weights = sample.column(roles.score), roles.weights_of(sample)
+    return SummarySpec.learn(X if X.num_columns else None, scores, sample_weight=weights, **learning)
+
+
+def _summarized(client: Any, frame: Any, roles: _Roles, spec: SummarySpec) -> SegmentSummary:
+    """All rows, summed where they are."""
+    from dask.delayed import delayed
+
+    shared = client.submit(_same, spec, pure=False)
+    client.replicate(shared)  # else partitions would gather at the worker that has it
+    parts = enumerate(frame.to_delayed())
+    summaries = client.compute([delayed(_summary_of)(part, roles, shared, number) for number, part in parts])
+    merged: SegmentSummary = reduced(client, merge_summaries, summaries).result()
+    return merged
+
+
+def _summary_of(partition: Any, roles: _Roles, spec: SummarySpec, number: int) -> SegmentSummary:
+    with naming_partition(number):
+        table = as_arrow(partition, [*roles.names, *spec.columns])
+        if not table.num_rows:  # whose columns may have no type
+            return SummaryBuilder(spec).summary()
+        labels, scores, X = table.column(roles.label), table.column(roles.score), table.select(list(spec.columns))
+        return summarize(labels, scores, X, spec, sample_weight=roles.weights_of(table), n_jobs=worker_threads())
+
+
+def _same(spec: SummarySpec) -> SummarySpec:
+    return spec
