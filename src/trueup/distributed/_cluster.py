@@ -8,7 +8,7 @@ from typing import Any
 from trueup.distributed._pieces import summed
 from trueup.errors import MissingExtraError, ParameterError, TableError
 
-__all__ = ["Pieces", "columns_of", "connected", "reduced"]
+__all__ = ["Pieces", "columns_of", "connected", "reduced", "spread"]
 
 _FAN_IN = 16  # results that one task puts together
 
@@ -67,6 +67,26 @@ class Pieces:
             holders = [held.get(future.key) or held.get(str(future.key)) or () for future in self.futures]
             if all(holders):  # none is lost since
                 return holders
+
+
+def spread(client: Any, partitions: Sequence[Any], function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Compute a function of each partition and its number, about as many on each worker; futures.
+
+    Trees are grown by all workers in step, so the one with the most rows decides how long that takes. Rows that are in
+    the memory of some worker already are left there.
+    """
+    from dask.delayed import delayed
+    from distributed import futures_of
+
+    tasks = [delayed(function)(partition, *arguments, number) for number, partition in enumerate(partitions)]
+    workers, n = sorted(client.nthreads()), len(tasks)
+    if not workers or any(futures_of(partition) for partition in partitions):
+        return list(client.compute(tasks))
+    futures: list[Any] = []
+    for place, worker in enumerate(workers):
+        some = tasks[place * n // len(workers) : (place + 1) * n // len(workers)]
+        futures += client.compute(some, workers=[worker], allow_other_workers=True)
+    return futures
 
 
 def reduced(client: Any, function: Callable[[Sequence[Any]], Any], futures: Sequence[Any]) -> Any:

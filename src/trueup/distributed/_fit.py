@@ -21,7 +21,7 @@ from trueup.calibrator import (
     too_few,
     warn_of_too_few,
 )
-from trueup.distributed._cluster import Pieces, columns_of, reduced
+from trueup.distributed._cluster import Pieces, columns_of, reduced, spread
 from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
 from trueup.distributed._pieces import (
     PieceSizes,
@@ -100,14 +100,10 @@ def _packed(
     client: Any, partitions: Sequence[Any], plan: PackingPlan, sides: Sides
 ) -> tuple[DaskRows, list[PieceSizes], float | None, float]:
     """All rows on the workers, how many are on which side, the base rate if there are no scores, and that of labels."""
-    from dask.delayed import delayed
-
     cut = min(2**64 - 1, int(SAMPLE_ROWS / plan.n_rows * 2**64))
     shared = client.submit(_same, plan, pure=False)
     client.replicate(shared)  # else partitions would gather at the worker that has it
-    packed = client.compute(
-        [delayed(pack_piece)(part, shared, sides, cut, number) for number, part in enumerate(partitions)]
-    )
+    packed = spread(client, partitions, pack_piece, shared, sides, cut)
     counts = client.gather(client.map(_n_rows, packed, pure=False))
     if sum(counts) != plan.n_rows:
         raise DataError(

@@ -17,7 +17,9 @@ from trueup.distributed._shard import (
     free_ports,
     grow_shards,
     interrupt,
+    n_waiting,
     prepare_shard,
+    start_growing,
 )
 from trueup.errors import ClusterWarning, TrainingError, callers_level
 from trueup.training import GrownRound
@@ -26,6 +28,7 @@ __all__ = ["RoundStart", "grow_together"]
 
 _MOST_TRIES = 5
 _LOOK_EVERY = 0.5  # seconds, whether all workers are there
+_LOOK_FOR_STARTED = 0.02  # seconds, whether all of them have come to the task
 _Shards: TypeAlias = list[tuple[int, ...]]
 
 
@@ -127,11 +130,29 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
         _wait_for(client, prepared, crew)
         networks = _networks(client, crew)
         grown = [submit(worker, grow_shards, shards, growth, networks[worker]) for worker, shards in crew.items()]
+        _start(client, grown, crew, growth.fit)
         _wait_for(client, grown, crew)
         return GrownRound(*_result(client, grown[0], crew))
     finally:
         _stop(client, [task for task in tasks if task.status == "pending"], crew, growth.fit)
         client.cancel(tasks, force=True)
+
+
+def _start(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards], fit: str) -> None:
+    """Let all workers connect to each other when the last of them is there."""
+    wanted = {worker: len(shards) for worker, shards in crew.items()}
+    while _of_workers(client, crew, n_waiting, fit) != wanted:
+        _are_done(client, tasks, crew, _LOOK_FOR_STARTED)
+    _of_workers(client, crew, start_growing, fit)
+
+
+def _of_workers(client: Any, crew: dict[str, _Shards], function: Callable[[str], Any], fit: str) -> dict[str, Any]:
+    """What a function of the fit gives on each worker, at once, whatever else they do."""
+    try:
+        found: dict[str, Any] = client.run(function, fit, workers=list(crew))
+    except Exception as error:
+        raise _Lost(f"A worker did not answer ({error})") from error
+    return found
 
 
 def _networks(client: Any, crew: dict[str, _Shards]) -> dict[str, list[Network]]:
@@ -147,18 +168,22 @@ def _networks(client: Any, crew: dict[str, _Shards]) -> dict[str, list[Network]]
 
 def _wait_for(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards]) -> None:
     """Wait until all tasks are done; `_Lost` if one can't be, because a worker or a connection is gone."""
-    from distributed import wait
+    while not _are_done(client, tasks, crew, _LOOK_EVERY):
+        pass
 
-    while True:
-        with contextlib.suppress(TimeoutError):
-            pending = [task for task in tasks if task.status == "pending"]
-            wait(pending, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED")
-        _check_there(client, crew)
-        _check_errors([task.exception() for task in tasks if task.status == "error"])
-        if all(task.status == "finished" for task in tasks):
-            return
-        if any(task.status in ("cancelled", "lost") for task in tasks):
-            raise _Lost("A task is lost")
+
+def _are_done(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards], timeout: float) -> bool:
+    """Whether all tasks are done, after some seconds or when another one is; `_Lost` if one can't be."""
+    from distributed import CancelledError, wait
+
+    with contextlib.suppress(TimeoutError, CancelledError):
+        pending = [task for task in tasks if task.status == "pending"]
+        wait(pending, timeout=timeout, return_when="FIRST_COMPLETED")
+    _check_there(client, crew)
+    _check_errors([task.exception() for task in tasks if task.status == "error"])
+    if any(task.status in ("cancelled", "lost") for task in tasks):
+        raise _Lost("A task is lost")
+    return all(task.status == "finished" for task in tasks)
 
 
 def _result(client: Any, task: Any, crew: dict[str, _Shards]) -> Any:

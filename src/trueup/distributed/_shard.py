@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import struct
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import lightgbm as lgb
@@ -19,6 +20,7 @@ from trueup.distributed._pieces import Piece
 from trueup.model import Trees
 from trueup.training import (
     PACKED_PARAMETERS,
+    Cancelled,
     ColumnCodes,
     add_columns,
     copy_bins,
@@ -35,11 +37,15 @@ __all__ = [
     "free_ports",
     "grow_shards",
     "interrupt",
+    "n_waiting",
     "prepare_shard",
+    "start_growing",
     "worker_threads",
 ]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+_PATIENCE = 60.0  # seconds that a worker waits for the others
+_HEAD_START = 0.02  # seconds
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,19 @@ class Network:
     rank: int
 
     @property
+    def address(self) -> tuple[str, int]:
+        """Where this one listens."""
+        host, _, port = self.machines[self.rank].rpartition(":")
+        return host, int(port)
+
+    @property
+    def port(self) -> int:
+        """The port of this one."""
+        return self.address[1]
+
+    @property
     def ports(self) -> set[int]:
-        """Where they listen."""
+        """The ports of all."""
         return {int(machine.rpartition(":")[2]) for machine in self.machines}
 
     @property
@@ -93,7 +110,7 @@ class Network:
             return {}
         return {
             "machines": ",".join(self.machines),
-            "local_listen_port": int(self.machines[self.rank].rpartition(":")[2]),
+            "local_listen_port": self.port,
             "num_machines": len(self.machines),
             "tree_learner": "data",
             "pre_partition": True,
@@ -116,7 +133,8 @@ class _Running:
 
     fit: str
     network: Network
-    cancel: threading.Event
+    go: threading.Event = field(default_factory=threading.Event)
+    cancel: threading.Event = field(default_factory=threading.Event)
 
 
 _bins: dict[tuple[str, tuple[int, ...]], lgb.Dataset] = {}  # the features of pieces that this process holds
@@ -162,9 +180,10 @@ def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> t
         ready = _ready.pop((growth.fit, numbers))
     except KeyError:
         raise NotReadyError("A worker has started anew, or grows for the second time") from None
-    running = _Running(growth.fit, network, threading.Event())
+    running = _Running(growth.fit, network)
     _running.append(running)
     try:
+        _wait_to_go(running)
         trees, gains = grow_trees(
             ready.training_set,
             ready.parameters | network.parameters,
@@ -177,6 +196,32 @@ def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> t
     finally:
         _running.remove(running)
     return with_real_thresholds(trees, ready.columns), gains
+
+
+def _wait_to_go(running: _Running) -> None:
+    """Wait until all are about to connect: LightGBM tries for minutes to reach one that is gone, and can't be stopped.
+
+    Who is connected to comes first, so that nobody finds a closed door and waits before the next try.
+    """
+    if not running.go.wait(_PATIENCE):
+        raise NotReadyError("Not all workers have come to grow trees")
+    network = running.network
+    if network.rank < len(network.machines) - 1:
+        running.cancel.wait(_HEAD_START)
+    if running.cancel.is_set():
+        raise Cancelled
+
+
+def n_waiting(fit: str) -> int:
+    """How many shards of a fit wait here for the others."""
+    return sum(running.fit == fit and not running.go.is_set() for running in list(_running))
+
+
+def start_growing(fit: str) -> None:
+    """Tell the shards that wait here that all others wait too."""
+    for running in _running:
+        if running.fit == fit:
+            running.go.set()
 
 
 def worker_threads() -> int:
@@ -247,19 +292,34 @@ def interrupt(fit: str) -> None:
     """Stop what this worker grows for a fit, even if it waits for a worker that is gone.
 
     LightGBM waits for its peers without end: one that has ended gives it empty answers, which it takes for slow ones.
-    So its connections are shut and replaced by something that is none, and it gives up at once.
+    So its connections are shut and replaced by something that is none, and it gives up at once. One that still waits to
+    be connected to would end the whole process then. It is sent what the others would have sent, and is told to stop
+    before it uses that.
     """
     import psutil
 
-    mine = [running for running in _running if running.fit == fit]
+    mine = [running for running in list(_running) if running.fit == fit]
     for running in mine:
         running.cancel.set()
+        running.go.set()
     ports = {port for running in mine for port in running.network.ports}
     with open(os.devnull, "rb") as nothing:
         for connection in psutil.Process().net_connections(kind="tcp"):
+            if connection.status == psutil.CONN_LISTEN:
+                for running in mine:
+                    if running.network.port == connection.laddr.port:
+                        _pretend_to_connect(running.network)
+                continue
             ends = [end.port for end in (connection.laddr, connection.raddr) if end]
             if connection.fd >= 0 and ports.intersection(ends):
                 _break(connection.fd, nothing.fileno())
+
+
+def _pretend_to_connect(network: Network) -> None:
+    """Tell a listening LightGBM what those of lower ranks say first: their ranks."""
+    for rank in range(network.rank):
+        with contextlib.suppress(OSError), socket.create_connection(network.address, timeout=1) as connection:
+            connection.sendall(struct.pack("=i", rank))
 
 
 def _break(connection: int, nothing: int) -> None:
