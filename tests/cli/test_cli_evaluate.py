@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import trueup
-from trueup.datasets import data_folder, make_traffic
+from trueup.datasets import make_traffic
 from trueup.evaluation import FILES, Evaluation
 
 COLUMNS = ["--label=label", "--score=score"]
@@ -166,11 +166,10 @@ def test_a_missing_extra_is_told_before_the_work(evaluate, tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_teams_model_is_tested_on_the_last_year(run, tmp_path, monkeypatch):
-    folder = data_folder()
-    path = None if folder is None else folder / "acs_employment_MA_scored.parquet"
-    if path is None or not path.exists():
-        pytest.skip("TRUEUP_DATA names no folder with acs_employment_MA_scored.parquet")
+def test_another_teams_model_is_tested_on_the_last_year(run, tmp_path, monkeypatch, data_folder):
+    path = data_folder / "acs_employment_MA_scored.parquet"
+    if not path.exists():
+        pytest.skip("the folder of real data has no acs_employment_MA_scored.parquet")
     columns = ["--label=employed", "--score=predicted_probability", "--drop=id,prediction"]
     monkeypatch.setattr(Evaluation, "to_html", lambda *_, **__: "a page")
     third = pq.read_table(path)  # of 277,677 rows, to be quick: all of them say the same
