@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from trueup.distributed._shard import (
     free_ports,
     grow_shards,
     interrupt,
-    n_waiting,
+    machines_waiting,
     prepare_shard,
     start_growing,
 )
@@ -130,7 +130,7 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
         _wait_for(client, prepared, crew)
         networks = _networks(client, crew)
         grown = [submit(worker, grow_shards, shards, growth, networks[worker]) for worker, shards in crew.items()]
-        _start(client, grown, crew, growth.fit)
+        _start(client, grown, networks, growth.fit)
         _wait_for(client, grown, crew)
         return GrownRound(*_result(client, grown[0], crew))
     finally:
@@ -138,15 +138,15 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
         client.cancel(tasks, force=True)
 
 
-def _start(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards], fit: str) -> None:
+def _start(client: Any, tasks: Sequence[Any], crew: dict[str, list[Network]], fit: str) -> None:
     """Let all workers connect to each other when the last of them is there."""
-    wanted = {worker: len(shards) for worker, shards in crew.items()}
-    while _of_workers(client, crew, n_waiting, fit) != wanted:
+    wanted = {machine for networks in crew.values() for network in networks for machine in network.machines}
+    while not wanted <= set().union(*_of_workers(client, crew, machines_waiting, fit).values()):
         _are_done(client, tasks, crew, _LOOK_FOR_STARTED)
     _of_workers(client, crew, start_growing, fit)
 
 
-def _of_workers(client: Any, crew: dict[str, _Shards], function: Callable[[str], Any], fit: str) -> dict[str, Any]:
+def _of_workers(client: Any, crew: Collection[str], function: Callable[[str], Any], fit: str) -> dict[str, Any]:
     """What a function of the fit gives on each worker, at once, whatever else they do."""
     try:
         found: dict[str, Any] = client.run(function, fit, workers=list(crew))
@@ -166,13 +166,13 @@ def _networks(client: Any, crew: dict[str, _Shards]) -> dict[str, list[Network]]
     return {worker: [Network(machines, next(ranks)) for _ in shards] for worker, shards in crew.items()}
 
 
-def _wait_for(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards]) -> None:
+def _wait_for(client: Any, tasks: Sequence[Any], crew: Collection[str]) -> None:
     """Wait until all tasks are done; `_Lost` if one can't be, because a worker or a connection is gone."""
     while not _are_done(client, tasks, crew, _LOOK_EVERY):
         pass
 
 
-def _are_done(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards], timeout: float) -> bool:
+def _are_done(client: Any, tasks: Sequence[Any], crew: Collection[str], timeout: float) -> bool:
     """Whether all tasks are done, after some seconds or when another one is; `_Lost` if one can't be."""
     from distributed import CancelledError, wait
 
@@ -186,7 +186,7 @@ def _are_done(client: Any, tasks: Sequence[Any], crew: dict[str, _Shards], timeo
     return all(task.status == "finished" for task in tasks)
 
 
-def _result(client: Any, task: Any, crew: dict[str, _Shards]) -> Any:
+def _result(client: Any, task: Any, crew: Collection[str]) -> Any:
     """The result of a task that is done, unless its worker is lost before it can be fetched."""
     while True:
         with contextlib.suppress(TimeoutError):
@@ -194,7 +194,7 @@ def _result(client: Any, task: Any, crew: dict[str, _Shards]) -> Any:
         _check_there(client, crew)
 
 
-def _check_there(client: Any, crew: dict[str, _Shards]) -> None:
+def _check_there(client: Any, crew: Collection[str]) -> None:
     gone = set(crew) - set(client.nthreads())
     if gone:
         raise _Lost(f"Worker {min(gone)} is gone")
@@ -215,7 +215,7 @@ def _of_network(error: BaseException) -> bool:
     )
 
 
-def _stop(client: Any, running: Sequence[Any], crew: dict[str, _Shards], fit: str) -> None:
+def _stop(client: Any, running: Sequence[Any], crew: Collection[str], fit: str) -> None:
     """End what still runs, so that no worker waits for another."""
     from distributed import wait
 

@@ -37,7 +37,7 @@ __all__ = [
     "free_ports",
     "grow_shards",
     "interrupt",
-    "n_waiting",
+    "machines_waiting",
     "prepare_shard",
     "start_growing",
     "worker_threads",
@@ -212,14 +212,15 @@ def _wait_to_go(running: _Running) -> None:
         raise Cancelled
 
 
-def n_waiting(fit: str) -> int:
-    """How many shards of a fit wait here for the others."""
-    return sum(running.fit == fit and not running.go.is_set() for running in list(_running))
+def machines_waiting(fit: str) -> list[str]:
+    """Which machines of a fit wait for the others in this process, which may be that of several workers."""
+    waiting = [running.network for running in list(_running) if running.fit == fit and not running.go.is_set()]
+    return [network.machines[network.rank] for network in waiting]
 
 
 def start_growing(fit: str) -> None:
     """Tell the shards that wait here that all others wait too."""
-    for running in _running:
+    for running in _running.copy():
         if running.fit == fit:
             running.go.set()
 
