@@ -20,7 +20,7 @@ from trueup.streams import Stream, naming, open_stream, shown_rows
 from trueup.table import Hashes, give_back_memory, listed
 from trueup.training import Split
 
-__all__ = ["fit_stream_model", "most_intervals", "roles_of"]
+__all__ = ["check_before_reading", "fit_stream_model", "most_intervals", "roles_of"]
 
 _MANY = 1_000_000  # rows of which a column of numbers is no burden
 _MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
@@ -38,7 +38,7 @@ def fit_stream_model(
         )
     roles = roles_of(stream, options, label=label, score=score, weight=weight, key=key)
     seeds = seeds_from(options.random_state)
-    _check_before_reading(options, seeds)
+    check_before_reading(options, seeds)
     plan, rows = _packed(stream, roles, options)
     sides = sides_for(options.validation, plan.n_rows, seeds[0])
     splits = _splits(sides, rows, soft=plan.labels.soft)
@@ -101,7 +101,7 @@ def most_intervals(options: FitOptions) -> int:
     return 253
 
 
-def _check_before_reading(options: FitOptions, seeds: tuple[int, int]) -> None:
+def check_before_reading(options: FitOptions, seeds: tuple[int, int]) -> None:
     """Refuse parameters that can't be meant, before rows are read for a long time."""
     sides_for(options.validation, 0, seeds[0])
     most_intervals(options)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,12 @@ import numpy as np
 from trueup.distributed._cluster import columns_of, connected, reduced
 from trueup.distributed._pieces import ROWS_A_PARTITION, as_arrow, naming_partition
 from trueup.distributed._shard import worker_threads
+from trueup.distributed._sources import naming_unreadable
 from trueup.errors import ColumnError, TableError
 from trueup.packing import SAMPLE_ROWS, row_hashes
 from trueup.segments import MIN_VARIANCE
 from trueup.summaries import SegmentSummary, SummaryAudit, SummaryBuilder, SummarySpec, merge_summaries, summarize
-from trueup.table import listed
+from trueup.table import listed, read_scores
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,10 +88,9 @@ def audit(
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
     client, roles = connected(client), _Roles(label, score, weight)
     frame = _projected(frame, roles, learning.get("features") if spec is None else spec.columns)
-    with _naming_absent_columns():
-        if spec is None:
-            spec = _learned(client, frame, roles, sample_rows, learning)
-        summary = _summarized(client, frame, roles, spec)
+    if spec is None:
+        spec = _learned(client, frame, roles, sample_rows, learning)
+    summary = _summarized(client, frame, roles, spec)
     return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
 
 
@@ -123,34 +122,30 @@ def _projected(frame: Any, roles: _Roles, features: Sequence[str] | None) -> Any
     return frame if len(set(wanted)) == len(present) else frame[[name for name in frame.columns if str(name) in wanted]]
 
 
-@contextlib.contextmanager
-def _naming_absent_columns() -> Iterator[None]:
-    """Say in our words what pandas says of a partition that lacks a column which the frame promises."""
-    try:
-        yield
-    except KeyError as error:
-        raise ColumnError(f"A partition lacks a column of the frame: {error.args[0]}.") from error
-
-
 def _learned(client: Any, frame: Any, roles: _Roles, sample_rows: int, learning: dict[str, Any]) -> SummarySpec:
     """The spec that fits rows drawn at random from all partitions."""
     from dask.delayed import delayed
 
-    counted = frame[[roles.score]] if roles.score in frame.columns else frame
-    n_rows = sum(client.gather(client.compute([delayed(len)(part) for part in counted.to_delayed()])))
+    counted = list((frame[[roles.score]] if roles.score in frame.columns else frame).to_delayed())
+    counts = client.compute([delayed(len)(part) for part in counted])
+    with naming_unreadable(counted, counts):
+        n_rows = sum(client.gather(counts))
     if not n_rows:
         raise TableError("There are no rows to learn from: all partitions are empty.")
     cut = min(2**64 - 1, int(sample_rows / n_rows * 2**64))
-    columns, parts = columns_of(frame), enumerate(frame.to_delayed())
-    samples = client.compute([delayed(_sampled)(part, columns, cut, number) for number, part in parts])
-    learned: SummarySpec = client.submit(_spec_of, reduced(client, _joined, samples), roles, learning).result()
+    columns, parts = columns_of(frame), list(frame.to_delayed())
+    samples = client.compute([delayed(_sampled)(part, columns, roles, cut, place) for place, part in enumerate(parts)])
+    with naming_unreadable(parts, samples):
+        learned: SummarySpec = client.submit(_spec_of, reduced(client, _joined, samples), roles, learning).result()
     return learned
 
 
-def _sampled(partition: Any, columns: Sequence[str], cut: int, number: int) -> pa.Table:
+def _sampled(partition: Any, columns: Sequence[str], roles: _Roles, cut: int, number: int) -> pa.Table:
     """The rows of a partition whose hashes are at most the cut, and its first, so that no sample is empty."""
     with naming_partition(number):
         table = as_arrow(partition, columns)
+        if table.num_rows:  # else it may have no type; and of a sample nobody could say where a bad score is
+            read_scores(table.column(roles.score), table.num_rows, name=f"Column {roles.score!r}")
     chosen = row_hashes(number * ROWS_A_PARTITION, table.num_rows) <= np.uint64(cut)
     chosen[:1] = True
     return table.filter(chosen)
@@ -178,9 +173,10 @@ def _summarized(client: Any, frame: Any, roles: _Roles, spec: SummarySpec) -> Se
 
     shared = client.submit(_same, spec, pure=False)
     client.replicate(shared)  # else partitions would gather at the worker that has it
-    parts = enumerate(frame.to_delayed())
-    summaries = client.compute([delayed(_summary_of)(part, roles, shared, number) for number, part in parts])
-    merged: SegmentSummary = reduced(client, merge_summaries, summaries).result()
+    parts = list(frame.to_delayed())
+    summaries = client.compute([delayed(_summary_of)(part, roles, shared, place) for place, part in enumerate(parts)])
+    with naming_unreadable(parts, summaries):
+        merged: SegmentSummary = reduced(client, merge_summaries, summaries).result()
     return merged
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from trueup.calibrator import (
     FitOptions,
+    check_before_reading,
     fitted_model,
     growth_of,
     most_intervals,
@@ -24,6 +25,7 @@ from trueup.calibrator import (
 from trueup.distributed._cluster import Pieces, columns_of, reduced, spread
 from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
 from trueup.distributed._pieces import (
+    PartitionFacts,
     PieceSizes,
     base_logits,
     concatenated,
@@ -35,10 +37,11 @@ from trueup.distributed._pieces import (
     sampled_codes,
 )
 from trueup.distributed._shard import Growth, forget
+from trueup.distributed._sources import naming_unreadable
 from trueup.errors import DataError, ParameterError
 from trueup.inference import score_logits
 from trueup.model import CalibrationModel, RoundRecord
-from trueup.packing import SAMPLE_ROWS, PackingPlan, Sides, StreamRoles, TableFacts, sides_for
+from trueup.packing import SAMPLE_ROWS, PackingPlan, Sides, StreamRoles, sides_for
 from trueup.training import FitOutcome, FitPlan, GrowthParameters, fit_parts, shown_progress
 
 __all__ = ["fit_dask_model"]
@@ -69,6 +72,7 @@ def fit_dask_model(
         categorical=options.categorical_features,
     )
     seeds = seeds_from(options.random_state)
+    check_before_reading(options, seeds)
     partitions = list(frame.to_delayed())
     plan = _learned(client, partitions, roles, options)
     sides = sides_for(options.validation, plan.n_rows, seeds[0])
@@ -92,8 +96,9 @@ def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options
     from dask.delayed import delayed
 
     facts = client.compute([delayed(facts_of)(part, roles, number) for number, part in enumerate(partitions)])
-    merged: TableFacts = reduced(client, merged_facts, facts).result()
-    return merged.plan(most_intervals(options))
+    with naming_unreadable(partitions, facts):
+        merged: PartitionFacts = reduced(client, merged_facts, facts).result()
+    return merged.facts.plan(most_intervals(options))
 
 
 def _packed(
@@ -104,7 +109,8 @@ def _packed(
     shared = client.submit(_same, plan, pure=False)
     client.replicate(shared)  # else partitions would gather at the worker that has it
     packed = spread(client, partitions, pack_piece, shared, sides, cut)
-    counts = client.gather(client.map(_n_rows, packed, pure=False))
+    with naming_unreadable(partitions, packed):
+        counts = client.gather(client.map(_n_rows, packed, pure=False))
     if sum(counts) != plan.n_rows:
         raise DataError(
             f"The frame had {plan.n_rows:,} rows when it was read first, and {sum(counts):,} when it was read again. "

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "PartitionFacts",
     "Piece",
     "PieceSizes",
     "affine_sums",
@@ -45,6 +46,7 @@ __all__ = [
     "scale_sums",
     "step_sums",
     "summed",
+    "with_names",
 ]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -87,20 +89,30 @@ class Piece:
         return np.flatnonzero(self.sides == part).astype(np.int32)
 
 
-def facts_of(partition: Any, roles: StreamRoles, number: int) -> TableFacts:
+@dataclass(frozen=True, eq=False)
+class PartitionFacts:
+    """What some partitions hold, from the first to the last of them."""
+
+    facts: TableFacts
+    first: int
+    last: int
+
+
+def facts_of(partition: Any, roles: StreamRoles, number: int) -> PartitionFacts:
     """What a partition holds."""
     facts = TableFacts(roles)
     with naming_partition(number):
         facts.add(as_arrow(partition, roles.columns), number * ROWS_A_PARTITION)
-    return facts
+    return PartitionFacts(facts, number, number)
 
 
-def merged_facts(facts: Sequence[TableFacts]) -> TableFacts:
+def merged_facts(facts: Sequence[PartitionFacts]) -> PartitionFacts:
     """What several partitions hold."""
-    merged = TableFacts(facts[0].roles)
+    merged = TableFacts(facts[0].facts.roles)
     for some in facts:
-        merged.merge(some)
-    return merged
+        with naming_partition(some.first, some.last):
+            merged.merge(some.facts)
+    return PartitionFacts(merged, facts[0].first, facts[-1].last)
 
 
 def pack_piece(partition: Any, plan: PackingPlan, sides: Sides, cut: int, number: int) -> Piece:
@@ -113,6 +125,7 @@ def pack_piece(partition: Any, plan: PackingPlan, sides: Sides, cut: int, number
 
 def as_arrow(partition: Any, columns: Sequence[str]) -> pa.Table:
     """The columns of a partition that are needed."""
+    partition = with_names(partition)
     present = [str(name) for name in getattr(partition, "column_names", getattr(partition, "columns", ()))]
     absent = [name for name in columns if name not in present]
     if absent:
@@ -120,13 +133,20 @@ def as_arrow(partition: Any, columns: Sequence[str]) -> pa.Table:
     return to_arrow(part_of(partition, columns=columns)).select(list(columns))
 
 
+def with_names(partition: Any) -> Any:
+    """A partition whose columns have names, also those that pandas calls 0, 1 and so on."""
+    columns = getattr(partition, "columns", ())
+    return partition if all(isinstance(name, str) for name in columns) else partition.rename(columns=str)
+
+
 @contextlib.contextmanager
-def naming_partition(number: int) -> Iterator[None]:
-    """Say in errors about the data which partition they are in."""
+def naming_partition(number: int, last: int | None = None) -> Iterator[None]:
+    """Say in errors about the data which partition they are in, or which they are among."""
     try:
         yield
     except DataError as error:
-        raise type(error)(f"Partition {number:,}: {error}") from error
+        where = f"Partition {number:,}" if last in (None, number) else f"Partitions {number:,} to {last:,}"
+        raise type(error)(f"{where}: {error}") from error
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trueup.distributed._pieces import with_names
 from trueup.errors import ColumnError, ParameterError
 from trueup.inference import Calibrator
 from trueup.model import CalibrationModel
@@ -33,6 +34,6 @@ def calibrate_frame(model: CalibrationModel, frame: Any, score: Any = None) -> A
 def _calibrated(partition: Any, model: CalibrationModel, score: str | None) -> Any:
     import pandas as pd
 
-    name = model.features.score_column if score is None else score
+    partition, name = with_names(partition), model.features.score_column if score is None else score
     values = Calibrator(model, n_jobs=1).calibrate(partition, None if name is None else partition[name])
     return pd.Series(values, index=partition.index, name="calibrated")

@@ -1,0 +1,69 @@
+"""Partitions that can't be computed: which they are, and which files they are read from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from trueup.errors import ColumnError, FileError, TableError, TrueupError
+
+__all__ = ["file_of", "naming_unreadable"]
+
+
+@contextlib.contextmanager
+def naming_unreadable(partitions: Sequence[Any], futures: Sequence[Any]) -> Iterator[None]:
+    """Say in our words what another library says of a partition that can't be computed.
+
+    Parameters
+    ----------
+    partitions : sequence of Delayed
+        The partitions of a frame.
+    futures : sequence of futures
+        What is computed of each.
+    """
+    try:
+        yield
+    except TrueupError:
+        raise
+    except Exception as error:
+        for number, (partition, future) in enumerate(zip(partitions, futures, strict=True)):
+            if future.status == "error":
+                raise _unreadable(number, file_of(partition), future.exception()) from error
+        raise
+
+
+def _unreadable(number: int, file: str | None, error: BaseException) -> TrueupError:
+    import pyarrow as pa
+
+    if isinstance(error, TrueupError):
+        return error
+    where = f"Partition {number:,}" if file is None else f"Partition {number:,}, read from {file!r},"
+    if isinstance(error, KeyError):
+        return ColumnError(f"{where} lacks a column that the frame promises: {error.args[0]}.")
+    kind = FileError if file is not None or isinstance(error, (OSError, pa.ArrowException)) else TableError
+    return kind(f"{where} can't be computed: {type(error).__name__}: {str(error).strip()}")
+
+
+def file_of(partition: Any) -> str | None:
+    """The file that a partition is read from; None if there is none, or if Dask's tasks don't tell it."""
+    files: set[str] = set()
+    with contextlib.suppress(Exception):  # what tasks look like is Dask's own business, and this is for a message only
+        graph, ahead = dict(partition.__dask_graph__()), [partition.key]
+        while ahead:
+            task = graph.pop(ahead.pop(), None)
+            if task is not None:
+                files.update(_files_in(task))
+                ahead += task.dependencies
+    return min(files) if len(files) == 1 else None
+
+
+def _files_in(task: Any) -> Iterator[str]:
+    """The files that the arguments of a task of `read_parquet` name."""
+    if isinstance(task, Mapping) and "piece" in task:
+        yield str(task["piece"][0])
+    elif hasattr(task, "fragment"):
+        yield str(task.fragment.path)
+    else:
+        for argument in (*getattr(task, "args", ()), *getattr(task, "kwargs", {}).values()):
+            yield from _files_in(argument)
