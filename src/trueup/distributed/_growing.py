@@ -103,13 +103,13 @@ def _crew(start: RoundStart) -> dict[str, _Shards]:
 
 def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> GrownRound:
     client = start.pieces.client
-    tasks: list[Any] = []
+    tasks: list[tuple[str, Any]] = []
 
     def submit(worker: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """A task that only this worker may do."""
         pinned = {"workers": [worker], "allow_other_workers": False, "pure": False, "priority": 9}
         task = client.submit(function, *arguments, **pinned, **options)
-        tasks.append(task)
+        tasks.append((worker, task))
         return task
 
     try:
@@ -134,8 +134,8 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
         _wait_for(client, grown, crew)
         return GrownRound(*_result(client, grown[0], crew))
     finally:
-        _stop(client, [task for task in tasks if task.status == "pending"], crew, growth.fit)
-        client.cancel(tasks, force=True)
+        _stop(client, tasks, growth.fit)
+        client.cancel([task for _, task in tasks], force=True)
 
 
 def _start(client: Any, tasks: Sequence[Any], crew: dict[str, list[Network]], fit: str) -> None:
@@ -215,16 +215,16 @@ def _of_network(error: BaseException) -> bool:
     )
 
 
-def _stop(client: Any, running: Sequence[Any], crew: Collection[str], fit: str) -> None:
-    """End what still runs, so that no worker waits for another."""
+def _stop(client: Any, tasks: Sequence[tuple[str, Any]], fit: str) -> None:
+    """End what workers still do, so that none waits for another; those that are gone do nothing."""
     from distributed import wait
 
     for _ in range(20):
-        alive = [worker for worker in crew if worker in client.nthreads()]
-        running = [task for task in running if task.status == "pending"]
-        if not running or not alive:
+        there = client.nthreads()
+        running = {task: worker for worker, task in tasks if worker in there and task.status == "pending"}
+        if not running:
             return
         with contextlib.suppress(Exception):
-            client.run(interrupt, fit, workers=alive, on_error="ignore")
+            client.run(interrupt, fit, workers=list(set(running.values())), on_error="ignore")
         with contextlib.suppress(TimeoutError):
-            wait(running, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED")
+            wait(list(running), timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED")
