@@ -86,11 +86,12 @@ def audit(
     """
     if spec is not None and learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
-    client, roles = connected(client), _Roles(label, score, weight)
-    frame = _projected(frame, roles, learning.get("features") if spec is None else spec.columns)
-    if spec is None:
-        spec = _learned(client, frame, roles, sample_rows, learning)
-    summary = _summarized(client, frame, roles, spec)
+    roles = _Roles(label, score, weight)
+    with connected(client) as cluster:
+        frame = _projected(frame, roles, learning.get("features") if spec is None else spec.columns)
+        if spec is None:
+            spec = _learned(cluster, frame, roles, sample_rows, learning)
+        summary = _summarized(cluster, frame, roles, spec)
     return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
 
 

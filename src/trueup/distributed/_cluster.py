@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from trueup.distributed._pieces import summed
@@ -101,20 +102,22 @@ def reduced(client: Any, function: Callable[[Sequence[Any]], Any], futures: Sequ
             return level[0]
 
 
-def connected(client: Any) -> Any:
-    """The cluster to work on."""
+@contextlib.contextmanager
+def connected(client: Any) -> Iterator[Any]:
+    """The cluster to work on; inside, it is the one that Dask's own functions turn to, whichever else is connected."""
     try:
         from distributed import get_client
     except ImportError:
         raise MissingExtraError('A cluster needs Dask, which is not installed: pip install "trueup[dask]".') from None
-    if client is not None:
-        return client
-    try:
-        return get_client()
-    except ValueError as error:
-        raise ParameterError(
-            "There is no Dask cluster. Connect first, client = distributed.Client(...), or pass client=."
-        ) from error
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError as error:
+            raise ParameterError(
+                "There is no Dask cluster. Connect first, client = distributed.Client(...), or pass client=."
+            ) from error
+    with client.as_current():
+        yield client
 
 
 def columns_of(frame: Any) -> tuple[str, ...]:

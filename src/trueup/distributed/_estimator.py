@@ -75,9 +75,8 @@ class DaskMCGrad(MCGrad):
             The estimator itself.
         """
         options = FitOptions(**self.get_params(deep=False))
-        model, history = fit_dask_model(
-            options, frame, connected(client), label=label, score=score, weight=weight, key=key
-        )
+        with connected(client) as cluster:
+            model, history = fit_dask_model(options, frame, cluster, label=label, score=score, weight=weight, key=key)
         self._set_model(model, history)
         return self
 
