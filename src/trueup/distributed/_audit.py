@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from trueup.distributed._pieces import ROWS_A_PARTITION, as_arrow, naming_partit
 from trueup.distributed._shard import worker_threads
 from trueup.distributed._sources import naming_unreadable
 from trueup.errors import ColumnError, TableError
-from trueup.packing import SAMPLE_ROWS, row_hashes
+from trueup.packing import SAMPLE_ROWS, StreamRoles, naming_roles, piece_scores, piece_weights, row_hashes
 from trueup.segments import MIN_VARIANCE
 from trueup.summaries import SegmentSummary, SummaryAudit, SummaryBuilder, SummarySpec, merge_summaries, summarize
-from trueup.table import listed, read_scores
+from trueup.table import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +85,7 @@ def audit(
     """
     if spec is not None and learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
-    roles = _Roles(label, score, weight)
+    roles = StreamRoles(label, score, weight, key=None, features=())
     with connected(client) as cluster:
         frame = _projected(frame, roles, learning.get("features") if spec is None else spec.columns)
         if spec is None:
@@ -95,35 +94,17 @@ def audit(
     return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
 
 
-@dataclass(frozen=True)
-class _Roles:
-    """Which columns hold what is no feature."""
-
-    label: str
-    score: str
-    weight: str | None
-
-    @property
-    def names(self) -> list[str]:
-        """Their names."""
-        return [name for name in (self.label, self.score, self.weight) if name is not None]
-
-    def weights_of(self, table: pa.Table) -> Any:
-        """The weights, if there are any."""
-        return None if self.weight is None else table.column(self.weight)
-
-
-def _projected(frame: Any, roles: _Roles, features: Sequence[str] | None) -> Any:
+def _projected(frame: Any, roles: StreamRoles, features: Sequence[str] | None) -> Any:
     """The columns that are needed, so that no others are read."""
     present = columns_of(frame)
-    wanted = present if features is None else [*roles.names, *features]
-    absent = [name for name in [*roles.names, *wanted] if name not in present]
+    wanted = present if features is None else [*roles.columns, *features]
+    absent = [name for name in [*roles.columns, *wanted] if name not in present]
     if absent:
         raise ColumnError(f"The frame has no column {listed(absent)}. Its columns are {listed(present, 12)}.")
     return frame if len(set(wanted)) == len(present) else frame[[name for name in frame.columns if str(name) in wanted]]
 
 
-def _learned(client: Any, frame: Any, roles: _Roles, sample_rows: int, learning: dict[str, Any]) -> SummarySpec:
+def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, learning: dict[str, Any]) -> SummarySpec:
     """The spec that fits rows drawn at random from all partitions."""
     from dask.delayed import delayed
 
@@ -141,12 +122,13 @@ def _learned(client: Any, frame: Any, roles: _Roles, sample_rows: int, learning:
     return learned
 
 
-def _sampled(partition: Any, columns: Sequence[str], roles: _Roles, cut: int, number: int) -> pa.Table:
+def _sampled(partition: Any, columns: Sequence[str], roles: StreamRoles, cut: int, number: int) -> pa.Table:
     """The rows of a partition whose hashes are at most the cut, and its first, so that no sample is empty."""
     with naming_partition(number):
         table = as_arrow(partition, columns)
-        if table.num_rows:  # else it may have no type; and of a sample nobody could say where a bad score is
-            read_scores(table.column(roles.score), table.num_rows, name=f"Column {roles.score!r}")
+        if table.num_rows:  # else it may have no type; and of a sample nobody could say where a bad value is
+            piece_scores(table, roles)
+            piece_weights(table, roles)
     chosen = row_hashes(number * ROWS_A_PARTITION, table.num_rows) <= np.uint64(cut)
     chosen[:1] = True
     return table.filter(chosen)
@@ -162,13 +144,13 @@ def _joined(tables: Sequence[pa.Table]) -> pa.Table:
         raise TableError(f"The partitions can't be put together: {error}") from error
 
 
-def _spec_of(sample: pa.Table, roles: _Roles, learning: dict[str, Any]) -> SummarySpec:
-    X = sample.drop_columns(roles.names)
-    scores, weights = sample.column(roles.score), roles.weights_of(sample)
+def _spec_of(sample: pa.Table, roles: StreamRoles, learning: dict[str, Any]) -> SummarySpec:
+    X = sample.drop_columns(list(roles.columns))
+    scores, weights = piece_scores(sample, roles), piece_weights(sample, roles)
     return SummarySpec.learn(X if X.num_columns else None, scores, sample_weight=weights, **learning)
 
 
-def _summarized(client: Any, frame: Any, roles: _Roles, spec: SummarySpec) -> SegmentSummary:
+def _summarized(client: Any, frame: Any, roles: StreamRoles, spec: SummarySpec) -> SegmentSummary:
     """All rows, summed where they are."""
     from dask.delayed import delayed
 
@@ -181,13 +163,14 @@ def _summarized(client: Any, frame: Any, roles: _Roles, spec: SummarySpec) -> Se
     return merged
 
 
-def _summary_of(partition: Any, roles: _Roles, spec: SummarySpec, number: int) -> SegmentSummary:
-    with naming_partition(number):
-        table = as_arrow(partition, [*roles.names, *spec.columns])
+def _summary_of(partition: Any, roles: StreamRoles, spec: SummarySpec, number: int) -> SegmentSummary:
+    with naming_partition(number), naming_roles(roles):
+        table = as_arrow(partition, [*roles.columns, *spec.columns])
         if not table.num_rows:  # whose columns may have no type
             return SummaryBuilder(spec).summary()
-        labels, scores, X = table.column(roles.label), table.column(roles.score), table.select(list(spec.columns))
-        return summarize(labels, scores, X, spec, sample_weight=roles.weights_of(table), n_jobs=worker_threads())
+        labels, X = table.column(roles.label), table.select(list(spec.columns))
+        scores, weights = piece_scores(table, roles), piece_weights(table, roles)
+        return summarize(labels, scores, X, spec, sample_weight=weights, n_jobs=worker_threads())
 
 
 def _same(spec: SummarySpec) -> SummarySpec:

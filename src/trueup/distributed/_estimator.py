@@ -109,6 +109,7 @@ class DaskMCGrad(MCGrad):
         MCGrad
             Fitted, with the same parameters.
         """
+        check_is_fitted(self, "model_")
         local = MCGrad(**self.get_params(deep=False))
         local._set_model(self.model_, self.history_)
         return local
