@@ -1,0 +1,82 @@
+"""Tables, frames of them and small fits for tests on Dask workers; functions here can be sent to a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from dask import delayed
+
+from trueup import MCGrad
+from trueup.datasets import make_traffic
+from trueup.distributed import DaskMCGrad
+from trueup.inference import Calibrator
+
+__all__ = ["COLUMNS", "content_of", "frame_of", "kill_itself_at", "kind_of_fit", "left_behind", "rows_of_traffic"]
+
+COLUMNS = {"label": "clicked", "score": "p"}
+_GROWTH = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1, "n_estimators": 6, "num_leaves": 5}
+_FEW = {"max_rounds": 2, "patience": 5, "validation": None, "rescale": "train", "min_sum_hessian_in_leaf": 0.0}
+
+
+def kind_of_fit(kind: type[MCGrad] = DaskMCGrad, **more: Any) -> Any:
+    """An estimator whose two rounds take a second."""
+    return kind(**{**_FEW, "lightgbm_params": _GROWTH, **more})
+
+
+def rows_of_traffic(n: int, seed: int = 5) -> pd.DataFrame:
+    """Traffic with users, weights and probabilities as labels; its scores are half of what they should be."""
+    traffic, rng = make_traffic(n, random_state=seed), np.random.default_rng(seed)
+    rows = traffic.X.to_pandas()
+    rows["clicked"], rows["p"] = traffic.y, traffic.scores / 2
+    rows["user"], rows["w"] = rng.integers(0, n // 10, n), rng.integers(1, 5, n) / 2
+    rows["chance"] = np.clip(traffic.true_probability, 0.001, 0.999)
+    return rows
+
+
+def frame_of(*partitions: pd.DataFrame, like: pd.DataFrame | None = None) -> dd.DataFrame:
+    """A frame of these partitions, whatever they hold; it promises what the first does, or another."""
+    meta = (partitions[0] if like is None else like).head(0)
+    return dd.from_delayed([delayed(partition) for partition in partitions], meta=meta, verify_meta=False)
+
+
+def content_of(model: MCGrad) -> bytes:
+    """The model file, without the seconds that rounds took."""
+    summary = model.model_.summary
+    timeless = replace(summary, history=tuple(replace(record, seconds=0.0) for record in summary.history))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.trueup"
+        Calibrator(replace(model.model_, summary=timeless)).save(path)
+        return path.read_bytes()
+
+
+def left_behind() -> tuple[int, int, int]:
+    """How many growths, bins and sets of rows a process still holds."""
+    from trueup.distributed import _shard
+
+    return len(_shard._running), len(_shard._bins), len(_shard._ready)
+
+
+def kill_itself_at(module: str, name: str, call: int) -> None:
+    """Let this process end itself, as if by its machine's failure, when a function of ours is called that often."""
+    import importlib
+
+    where = importlib.import_module(module)
+    function: Callable[..., Any] = getattr(where, name)
+    left = [call]
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+
+    setattr(where, name, counted)
