@@ -97,8 +97,10 @@ def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options
 
     facts = client.compute([delayed(facts_of)(part, roles, number) for number, part in enumerate(partitions)])
     with naming_unreadable(partitions, facts):
-        merged: PartitionFacts = reduced(client, merged_facts, facts).result()
-    return merged.facts.plan(most_intervals(options))
+        merged = reduced(client, merged_facts, facts)
+        # Made there: the facts hold a sample of the rows, and the plan only where it cuts them.
+        plan: PackingPlan = client.submit(_plan_of, merged, most_intervals(options), pure=False).result()
+    return plan
 
 
 def _packed(
@@ -196,6 +198,10 @@ def _gradient_unit(n_rows: int, largest_weight: float) -> float:
     """The power of two of which derivatives are multiples, so that doubles hold any sum of them exactly."""
     bits = min(24, 52 - math.ceil(math.log2(max(n_rows, 2))))
     return 2.0 ** (math.ceil(math.log2(largest_weight)) - bits)
+
+
+def _plan_of(facts: PartitionFacts, intervals: int) -> PackingPlan:
+    return facts.facts.plan(intervals)
 
 
 def _same(plan: PackingPlan) -> PackingPlan:
