@@ -96,7 +96,7 @@ def test_a_partition_of_other_columns_is_told_of(
 
 def test_types_that_differ_far_apart_are_told_with_the_range_of_partitions(client: Client) -> None:
     few, others = ROWS[:6], ROWS[:6].assign(x="1")
-    with pytest.raises(ColumnError, match="^Partitions 16 to 18: Column 'x' holds strings"):
+    with pytest.raises(ColumnError, match=r"^Partitions 16 to 18: Column 'x' holds strings"):
         fitted(client, frame_of(*[few] * 16, *[others] * 3))
 
 
@@ -174,7 +174,7 @@ def test_what_the_source_of_a_partition_says_is_passed_on(client: Client) -> Non
         return rows
 
     frame = frame_of(ROWS, ROWS).map_partitions(refused, meta=ROWS.head(0))
-    with pytest.raises(TableError, match="^Partition 1 can't be computed: RuntimeError: the database is away"):
+    with pytest.raises(TableError, match=r"^Partition 1 can't be computed: RuntimeError: the database is away"):
         fitted(client, frame)
 
 

@@ -62,7 +62,7 @@ def test_a_table_in_memory_is_scored_at_once(model: DaskMCGrad) -> None:
 
 
 def test_what_is_missing_is_told_before_anything_is_computed(model: DaskMCGrad) -> None:
-    with pytest.raises(ColumnError, match="The frame has no column 'hour'. Its columns are 'country'"):
+    with pytest.raises(ColumnError, match=r"The frame has no column 'hour'. Its columns are 'country'"):
         model.calibrate(frame_of(ROWS.drop(columns="hour")))
     with pytest.raises(ColumnError, match="has no column 'p'"):
         model.calibrate(frame_of(ROWS.drop(columns="p")))
