@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["estimator", "fitted_stream", "roles_of_table"]
 
+PATIENCE = 10  # seconds that a scheduler has to answer
+
 
 def fitted_stream(request: FitRequest, stream: Stream) -> Any:
     """The model of tables that are read batch by batch; on a cluster if one is named."""
@@ -78,7 +80,7 @@ def _fitted_on_cluster(request: FitRequest, stream: Stream, roles: Roles, column
     if not stream.files or not all(file.lower().endswith(".parquet") for file in stream.files):
         raise ParameterError("--scheduler: the workers of a cluster read Parquet files. Name such.")
     try:
-        client = Client(request.scheduler, timeout=10)
+        client = Client(request.scheduler, timeout=PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
         raise FileError(f"--scheduler: there is no Dask scheduler at {request.scheduler!r} ({error}).") from error
     with client:
