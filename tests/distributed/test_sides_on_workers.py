@@ -1,0 +1,100 @@
+"""On which side of a split a row is on a cluster: what its key says, whichever process asks, however rows are dealt."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client
+
+from dask_fits import COLUMNS, frame_of, kind_of_fit, rows_of_traffic
+from trueup.calibrator import seeds_from
+from trueup.distributed import _fit
+from trueup.distributed._cluster import Pieces
+from trueup.metrics import log_loss
+from trueup.packing import sides_for
+from trueup.table import hash_column
+
+ROWS = rows_of_traffic(2_000)[["country", "device", "hour", "clicked", "p", "user"]].assign(
+    row=np.arange(2_000), name=lambda rows: "u" + rows["user"].astype(str)
+)
+FEATURES = ["country", "device", "hour", "row"]
+OPTIONS: dict[str, Any] = {"validation": 0.3, "max_rounds": 1, "rescale": "honest", "features": FEATURES}
+SHUFFLED = ROWS.sample(frac=1.0, random_state=3)
+CUTS = {
+    "three partitions": [ROWS[:900], ROWS[900:1_000], ROWS[1_000:]],
+    "seven of shuffled rows": [SHUFFLED[begin : begin + 300] for begin in range(0, 2_000, 300)],
+}
+
+
+def sides_here(users: Any) -> tuple[int, list[int]]:
+    """The process that was asked, and what it says."""
+    return os.getpid(), sides_for(0.3, 2_000, 42).of_rows(hash_column(users)).tolist()
+
+
+def test_all_workers_and_the_client_agree_on_the_side_of_every_row(client: Client) -> None:
+    for key in ("user", "name"):
+        told = [sides_here(ROWS[key]), *client.run(_sides_on_a_worker, ROWS[key].tolist()).values()]
+        assert len({process for process, _ in told}) == 3
+        assert told[0][1] == told[1][1] == told[2][1]
+
+
+def _sides_on_a_worker(users: list[Any]) -> tuple[int, list[int]]:
+    import os
+
+    from trueup.packing import sides_for
+    from trueup.table import hash_column
+
+    return os.getpid(), sides_for(0.3, 2_000, 42).of_rows(hash_column(users)).tolist()
+
+
+def held_out(client: Client, monkeypatch: pytest.MonkeyPatch, parts: list[pd.DataFrame], **columns: str) -> set[int]:
+    """The numbers of the rows that validate, as the workers that hold them say."""
+    seen: list[Pieces] = []
+
+    def packed(*arguments: Any) -> Any:
+        found = function(*arguments)
+        seen.append(found[0].pieces)
+        return found
+
+    function = _fit._packed
+    monkeypatch.setattr(_fit, "_packed", packed)
+    kind_of_fit(**OPTIONS).fit(frame_of(*parts), client=client, **COLUMNS, **columns)
+    monkeypatch.undo()
+    places = client.gather(seen[0].map(_places_held_out))
+    return {int(part["row"].iloc[place]) for part, some in zip(parts, places, strict=True) for place in some}
+
+
+def _places_held_out(piece: Any) -> list[int]:
+    assert not set(piece.trains(0)) & set(piece.watches(0))
+    assert len(piece.trains(0)) + len(piece.watches(0)) == piece.rows.n_rows
+    return piece.watches(0).tolist()
+
+
+@pytest.mark.parametrize("key", ["user", "name"])
+def test_however_rows_are_dealt_the_same_are_held_out(alone: Client, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    first, second = (held_out(alone, monkeypatch, parts, key=key) for parts in CUTS.values())
+    dealt = sides_for(0.3, 2_000, seeds_from(kind_of_fit().random_state)[0]).of_rows(hash_column(ROWS[key]))
+    assert first == second == set(np.flatnonzero(dealt == 0).tolist())
+    assert not set(ROWS["user"].iloc[sorted(first)]) & set(ROWS["user"].drop(sorted(first)))
+    assert 0.2 < len(first) / 2_000 < 0.4
+
+
+def test_without_a_key_other_partitions_deal_rows_otherwise(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (held_out(alone, monkeypatch, [ROWS[:cut], ROWS[cut:]]) for cut in (900, 1_000))
+    assert first != second
+    assert {row for row in first if row < 900} == {row for row in second if row < 900}  # whose places are the same
+
+
+def test_models_of_other_partitions_are_as_good(client: Client) -> None:
+    one, other = (
+        kind_of_fit(**OPTIONS).fit(frame_of(*parts), key="user", client=client, **COLUMNS) for parts in CUTS.values()
+    )
+    assert one.n_rounds_ == other.n_rounds_ == 1
+    assert one.history_[0].validation_loss == pytest.approx(other.history_[0].validation_loss, rel=1e-12)
+    assert one.history_[1].validation_loss == pytest.approx(other.history_[1].validation_loss, rel=1e-6)
+    losses = [log_loss(ROWS["clicked"], model.calibrate(ROWS)) for model in (one, other)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
