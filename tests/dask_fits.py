@@ -1,4 +1,7 @@
-"""Tables, frames of them and small fits for tests on Dask workers; functions here can be sent to a worker."""
+"""Tables, frames of them and small fits for tests on Dask workers.
+
+What is sent to workers is here too: they can import this file, and can't import a test.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,22 @@ from trueup import MCGrad
 from trueup.datasets import make_traffic
 from trueup.distributed import DaskMCGrad
 from trueup.inference import Calibrator
+from trueup.packing import sides_for
+from trueup.table import hash_column
 
-__all__ = ["COLUMNS", "content_of", "frame_of", "kill_itself_at", "kind_of_fit", "left_behind", "rows_of_traffic"]
+__all__ = [
+    "COLUMNS",
+    "content_of",
+    "frame_of",
+    "kill_itself_at",
+    "kind_of_fit",
+    "left_behind",
+    "rows_made_there",
+    "rows_of_traffic",
+    "sides_here",
+    "sum_of_rows",
+    "without_other",
+]
 
 COLUMNS = {"label": "clicked", "score": "p"}
 _GROWTH = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1, "n_estimators": 6, "num_leaves": 5}
@@ -56,6 +73,29 @@ def content_of(model: MCGrad) -> bytes:
         path = Path(folder) / "model.trueup"
         Calibrator(replace(model.model_, summary=timeless)).save(path)
         return path.read_bytes()
+
+
+def rows_made_there(n: int, number: int) -> pd.DataFrame:
+    """A partition that no message has to carry: three columns of numbers, and scores that are wrong by one of them."""
+    rng = np.random.default_rng(number)
+    x, p = rng.normal(size=(n, 3)), rng.uniform(0.1, 0.5, n)
+    rows = pd.DataFrame(x, columns=["x0", "x1", "x2"])
+    return rows.assign(clicked=(rng.random(n) < p + 0.3 * (x[:, 0] > 0)).astype(int), p=p)
+
+
+def sides_here(keys: list[Any]) -> tuple[int, list[int]]:
+    """The process that is asked, and which of the keys it holds out."""
+    return os.getpid(), sides_for(0.3, 2_000, 42).of_rows(hash_column(keys)).tolist()
+
+
+def sum_of_rows(rows: pd.DataFrame, more: float, number: int) -> float:
+    """The sum of a column and two numbers."""
+    return float(rows["x"].sum()) + more + number
+
+
+def without_other(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, without a column that the frame promises."""
+    return rows.drop(columns="other", errors="ignore")
 
 
 def left_behind() -> tuple[int, int, int]:

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import cloudpickle
 import pytest
 from distributed import Client, LocalCluster
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _sent_by_value(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let functions of a test file bring themselves along: workers can't import it."""
-    cloudpickle.register_pickle_by_value(request.module)
-    yield
-    cloudpickle.unregister_pickle_by_value(request.module)
 
 
 @pytest.fixture(scope="session")

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import dask.dataframe as dd
-import numpy as np
-import pandas as pd
 import pytest
 from distributed import Client
 from tornado.iostream import IOStream
 
-from dask_fits import COLUMNS, kind_of_fit
+from dask_fits import COLUMNS, kind_of_fit, rows_made_there
 
 N = 2_000
-FEATURES = 3
 
 
 class Counter:
@@ -42,17 +39,8 @@ def counter(client: Client, monkeypatch: pytest.MonkeyPatch) -> Counter:
     return counter
 
 
-def made_by_workers(n: int, number: int) -> pd.DataFrame:
-    """A partition that no message has to carry."""
-    rng = np.random.default_rng(number)
-    x = rng.normal(size=(n, FEATURES))
-    p = rng.uniform(0.1, 0.5, n)
-    rows = pd.DataFrame(x, columns=[f"x{place}" for place in range(FEATURES)])
-    return rows.assign(clicked=(rng.random(n) < p + 0.3 * (x[:, 0] > 0)).astype(int), p=p)
-
-
 def bytes_of_a_fit(client: Client, counter: Counter, n: int, rounds: int) -> int:
-    frame = dd.from_map(made_by_workers, [n] * 2, [0, 1], meta=made_by_workers(1, 0))
+    frame = dd.from_map(rows_made_there, [n] * 2, [0, 1], meta=rows_made_there(1, 0))
     before = counter.total
     model = kind_of_fit(max_rounds=rounds).fit(frame, client=client, **COLUMNS)
     assert (model.n_rounds_, model.model_.summary.n_rows) == (rounds, 2 * n)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from distributed import Client
 
-from dask_fits import frame_of
+from dask_fits import frame_of, without_other
 from simulated import scores_wrong_in
 from trueup.distributed import audit
 from trueup.errors import ColumnError, LabelError, ScoreError, TableError, WeightError
@@ -101,9 +101,5 @@ def test_what_a_spec_has_learned_can_not_be_learned_again(client: Client) -> Non
 
 def test_columns_that_are_no_feature_are_not_read(client: Client) -> None:
     frame = dd.from_pandas(ROWS.assign(other=1.0), npartitions=2)
-    read = frame.map_partitions(_without_other, meta=ROWS.assign(other=1.0).head(0), enforce_metadata=False)
+    read = frame.map_partitions(without_other, meta=ROWS.assign(other=1.0).head(0), enforce_metadata=False)
     assert audit(read, client=client, features=["device"], **COLUMNS).n == 4_000
-
-
-def _without_other(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.drop(columns="other", errors="ignore")

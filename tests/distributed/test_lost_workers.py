@@ -34,7 +34,6 @@ def doom(client: Client, module: str, name: str, call: int) -> None:
 
 GROWING = {
     "while it prepares its rows for round two": ("trueup.distributed._shard", "copy_bins", 2),
-    "before it waits for the others in round two": ("trueup.distributed._shard", "_wait_to_go", 2),
     "in the middle of growing round two": ("trueup.training._growing", "add_tree", TREES + 3),
 }
 

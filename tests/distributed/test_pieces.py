@@ -14,7 +14,7 @@ from distributed import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_fits import frame_of
+from dask_fits import frame_of, sum_of_rows
 from trueup.distributed._cluster import Pieces, reduced, spread
 from trueup.distributed._fit import _gradient_unit
 from trueup.distributed._growing import RoundStart, _crew, _of_network
@@ -180,15 +180,11 @@ def test_a_worker_that_holds_all_pieces_is_two_machines(monkeypatch: pytest.Monk
 def test_partitions_are_spread_over_all_workers(client: Client) -> None:
     parts = list(frame_of(*[ROWS] * 6).to_delayed())
     with client.as_current():
-        futures = spread(client, parts, _sum_of, 10.0)
+        futures = spread(client, parts, sum_of_rows, 10.0)
         assert client.gather(futures) == [17.0 + number for number in range(6)]
         held = client.has_what()
     keys = {future.key for future in futures}
     assert sorted(len(keys & set(some)) for some in held.values()) == [3, 3]
-
-
-def _sum_of(rows: pd.DataFrame, more: float, number: int) -> float:
-    return float(rows["x"].sum()) + more + number
 
 
 def test_any_number_of_results_is_put_together_in_order(alone: Client) -> None:

@@ -24,10 +24,9 @@ def fitted(client: Client, frame: Any = FRAME, columns: dict[str, str] | None = 
 
 CASES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "plain": ({}, COLUMNS),
-    "weights": ({}, {**COLUMNS, "weight": "w"}),
-    "labels that are probabilities": ({"rescale": None}, {"label": "chance", "score": "p"}),
-    "no scores": ({}, {"label": "clicked"}),
-    "hold-out by key, honest": ({"validation": 0.3, "rescale": "honest"}, {**COLUMNS, "key": "user"}),
+    "labels that are probabilities, weights": ({}, {"label": "chance", "score": "p", "weight": "w"}),
+    "no scores, no rescaling": ({"rescale": None, "max_rounds": 1}, {"label": "clicked"}),
+    "hold-out by key, honest": ({"validation": 0.3, "rescale": "honest", "max_rounds": 1}, {**COLUMNS, "key": "user"}),
     "folds, weights, honest": ({"validation": 2, "rescale": "honest", "max_rounds": 1}, {**COLUMNS, "weight": "w"}),
 }
 

@@ -92,11 +92,11 @@ def test_a_saved_model_needs_no_cluster(model: DaskMCGrad, tmp_path: Path) -> No
     again = DaskMCGrad.load(tmp_path / "model.trueup")
     assert type(again) is DaskMCGrad
     assert again.n_rounds_ == model.n_rounds_ == 2
-    np.testing.assert_array_equal(again.calibrate(frame_of(ROWS)).compute(), expected)
+    np.testing.assert_array_equal(again.calibrate(frame_of(ROWS)).compute(scheduler="sync"), expected)
 
 
 def test_a_model_without_scores_needs_none(alone: Client) -> None:
     rows = ROWS.drop(columns="p")
     model = kind_of_fit(max_rounds=1).fit(frame_of(rows[:400], rows[400:]), label="clicked", client=alone)
-    found = model.calibrate(frame_of(rows[:0], rows)).compute()
+    found = model.calibrate(frame_of(rows[:0], rows)).compute(scheduler="sync")
     np.testing.assert_array_equal(found, model.to_local().calibrate(rows))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 from distributed import Client
 
-from dask_fits import COLUMNS, frame_of, kind_of_fit, rows_of_traffic
+from dask_fits import COLUMNS, frame_of, kind_of_fit, rows_of_traffic, sides_here
 from trueup.calibrator import seeds_from
 from trueup.distributed import _fit
 from trueup.distributed._cluster import Pieces
@@ -30,25 +29,12 @@ CUTS = {
 }
 
 
-def sides_here(users: Any) -> tuple[int, list[int]]:
-    """The process that was asked, and what it says."""
-    return os.getpid(), sides_for(0.3, 2_000, 42).of_rows(hash_column(users)).tolist()
-
-
 def test_all_workers_and_the_client_agree_on_the_side_of_every_row(client: Client) -> None:
     for key in ("user", "name"):
-        told = [sides_here(ROWS[key]), *client.run(_sides_on_a_worker, ROWS[key].tolist()).values()]
+        keys = ROWS[key].tolist()
+        told = [sides_here(keys), *client.run(sides_here, keys).values()]
         assert len({process for process, _ in told}) == 3
         assert told[0][1] == told[1][1] == told[2][1]
-
-
-def _sides_on_a_worker(users: list[Any]) -> tuple[int, list[int]]:
-    import os
-
-    from trueup.packing import sides_for
-    from trueup.table import hash_column
-
-    return os.getpid(), sides_for(0.3, 2_000, 42).of_rows(hash_column(users)).tolist()
 
 
 def held_out(client: Client, monkeypatch: pytest.MonkeyPatch, parts: list[pd.DataFrame], **columns: str) -> set[int]:
