@@ -82,3 +82,22 @@ def better_model(seed: int, n: int = 50_000, harmed_by: float = 0.0) -> Pair:
     base = sigmoid(-1.5 + 1.25 * (logits + 1.5) + 0.3 * (X["device"] == "desktop"))
     candidate = sigmoid(logits + harmed_by * (X["region"] == "north"))
     return Pair((rng.random(n) < sigmoid(logits)).astype(np.int64), base, candidate, X)
+
+
+def off_in_a_segment(seed: int, n: int, base_off: float, candidate_off: float = 0.0, *, apart: bool = False) -> Pair:
+    """Two models that are right but know different things, each off by so many sigmas in a segment.
+
+    It is the desktops for both; if `apart`, the candidate is off in the plan "pro".
+    """
+    rng = np.random.default_rng([seed, 7])
+    _, truth, X = true_scores(seed, n)
+    known = 0.4 * np.minimum(truth, 1 - truth) * rng.uniform(-1, 1, (2, n))  # by either model
+    labels = (rng.random(n) < truth + known.sum(axis=0)).astype(np.int64)
+    desktop = X["device"] == "desktop"
+    base = _moved(truth + known[0], desktop, base_off)
+    return Pair(labels, base, _moved(truth + known[1], X["plan"] == "pro" if apart else desktop, candidate_off), X)
+
+
+def _moved(scores: Floats, inside: npt.NDArray[np.bool_], sigmas: float) -> Floats:
+    by = sigmas * np.sqrt(np.sum((scores * (1 - scores))[inside])) / inside.sum()
+    return np.where(inside, np.clip(scores + by, 0.002, 0.998), scores) if sigmas else scores

@@ -69,15 +69,17 @@ void bind_resampling(nb::module_& m) {
     bind_ranked<kResampled>(m, "resample", resample);
     bind_ranked<kHalved>(m, "halve", halve);
     m.def(
-        "resample_segments",
+        "halve_segments",
         [](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> residual, std::size_t n_clusters,
-           Vector<std::int64_t> offsets, Vector<std::int32_t> places, Vector<std::uint8_t> ends, Vector<double> sigma,
-           std::uint64_t seed, std::uint64_t first, std::uint64_t last, int n_threads) {
+           Vector<std::int64_t> offsets, Vector<std::int32_t> places, Vector<std::uint8_t> ends, Vector<double> path,
+           Vector<double> mean, Vector<double> sigma, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+           int n_threads) {
             const std::size_t n = cluster.shape(0), n_segments = sigma.shape(0);
             require(weight.shape(0) == n && residual.shape(0) == n, "the arrays of rows differ in length");
             require(n_clusters <= 0x7FFFFFFF && first <= last && last - first <= 1000000, "too much to draw from");
             require_below(cluster, n_clusters, "no such cluster");
-            require(ends.shape(0) == places.shape(0) && offsets.shape(0) == n_segments + 1 && offsets.data()[0] == 0 &&
+            require(ends.shape(0) == places.shape(0) && path.shape(0) == places.shape(0) &&
+                        mean.shape(0) == n_segments && offsets.shape(0) == n_segments + 1 && offsets.data()[0] == 0 &&
                         offsets.data()[n_segments] == static_cast<std::int64_t>(places.shape(0)),
                     "the segments' arrays don't fit together");
             for (std::size_t s = 0; s < n_segments; ++s)
@@ -85,17 +87,17 @@ void bind_resampling(nb::module_& m) {
             require_below(places, n, "no such row");
             const SegmentedRows rows{cluster.data(), weight.data(),  residual.data(), n,
                                      n_clusters,     offsets.data(), places.data(),   ends.data(),
-                                     sigma.data(),   n_segments};
+                                     path.data(),    mean.data(),    sigma.data(),    n_segments};
             std::vector<double> found;
             {
                 nb::gil_scoped_release released;
-                found = resample_segments(rows, seed, first, last, n_threads);
+                found = halve_segments(rows, seed, first, last, n_threads);
             }
-            return own(std::move(found));
+            return own(std::move(found), 2);
         },
         nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(), "residual"_a.noconvert(), "n_clusters"_a,
-        "offsets"_a.noconvert(), "places"_a.noconvert(), "ends"_a.noconvert(), "sigma"_a.noconvert(), "seed"_a,
-        "first"_a, "last"_a, "n_threads"_a = 1);
+        "offsets"_a.noconvert(), "places"_a.noconvert(), "ends"_a.noconvert(), "path"_a.noconvert(),
+        "mean"_a.noconvert(), "sigma"_a.noconvert(), "seed"_a, "first"_a, "last"_a, "n_threads"_a = 1);
 }
 
 }  // namespace trueup

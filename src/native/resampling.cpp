@@ -86,27 +86,29 @@ void one_split(const RankedRows& rows, const std::uint8_t* inside, double* out) 
     }
 }
 
-// A row as often as it was drawn.
-struct Drawn {
+// A row as it is in the first half, or with its sign changed if it is in the second.
+struct Signed {
     double weight, residual;
 };
 
-double largest_error(const SegmentedRows& rows, const std::vector<Drawn>& drawn) {
-    double largest = 0.0;
+void largest_errors(const SegmentedRows& rows, const std::vector<Signed>& drawn, double* largest) {
+    largest[0] = largest[1] = 0.0;
     for (std::size_t s = 0; s < rows.n_segments; ++s) {
-        double weight = 0.0, sum = 0.0, highest = 0.0, lowest = 0.0;
+        double weight = 0.0, residual = 0.0;
+        Path paths[2];
         for (std::int64_t at = rows.offsets[s]; at < rows.offsets[s + 1]; ++at) {
-            const Drawn& row = drawn[static_cast<std::size_t>(rows.places[at])];
+            const Signed& row = drawn[static_cast<std::size_t>(rows.places[at])];
             weight += row.weight;
-            sum += row.residual;
+            residual += row.residual;
             if (rows.ends[at]) {
-                highest = std::max(highest, sum);
-                lowest = std::min(lowest, sum);
+                const double noise = residual - rows.mean[s] * weight;
+                paths[0].end_score(rows.path[at] + noise);
+                paths[1].end_score(rows.path[at] - noise);
             }
         }
-        if (weight > 0.0) largest = std::max(largest, (highest - lowest) / (weight * rows.sigma[s]));
+        for (int half : {0, 1})
+            largest[half] = std::max(largest[half], (paths[half].highest - paths[half].lowest) / rows.sigma[s]);
     }
-    return largest;
 }
 
 }  // namespace
@@ -158,20 +160,20 @@ std::vector<double> halve(const RankedRows& rows, std::uint64_t seed, std::uint6
     return found;
 }
 
-std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
-                                      std::uint64_t last, int n_threads) {
+std::vector<double> halve_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                   std::uint64_t last, int n_threads) {
     const std::size_t n = static_cast<std::size_t>(last - first);
-    std::vector<double> found(n);
+    std::vector<double> found(2 * n);
     for_each_block(n, n_threads, [&] {
-        return [&, counts = std::vector<std::uint16_t>(rows.n_clusters),
-                drawn = std::vector<Drawn>(rows.n)](std::size_t block) mutable {
-            draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
+        return [&, inside = std::vector<std::uint8_t>(rows.n_clusters),
+                drawn = std::vector<Signed>(rows.n)](std::size_t block) mutable {
+            draw_half(seed, first + block, inside.data(), rows.n_clusters);
             // Clusters are scattered: each row's is looked up once, not once a segment.
             for (std::size_t i = 0; i < rows.n; ++i) {
-                const double count = counts[static_cast<std::size_t>(rows.cluster[i])];
-                drawn[i] = {count * rows.weight[i], count * rows.residual[i]};
+                const double sign = 2.0 * inside[static_cast<std::size_t>(rows.cluster[i])] - 1.0;
+                drawn[i] = {sign * rows.weight[i], sign * rows.residual[i]};
             }
-            found[block] = largest_error(rows, drawn);
+            largest_errors(rows, drawn, found.data() + 2 * block);
         };
     });
     return found;

@@ -37,7 +37,9 @@ struct SegmentedRows {
     const std::int64_t* offsets;  // segment s has the rows places[offsets[s]] to places[offsets[s + 1] - 1]
     const std::int32_t* places;   // of rows, ascending within a segment
     const std::uint8_t* ends;     // for each place, whether the segment's next row has another score
-    const double* sigma;          // what each segment's ECCE is measured in
+    const double* path;           // for each place, the sum down to it that is there without noise
+    const double* mean;           // of each segment's residuals, for a weight of 1: noise is around it
+    const double* sigma;          // what the range of each segment's sums is measured in
     std::size_t n_segments;
 };
 
@@ -54,8 +56,9 @@ std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::ui
 std::vector<double> halve(const RankedRows& rows, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                           int n_threads);
 
-// The largest ECCE of any of the segments, in its sigmas, in replicates `first` to `last` - 1: of the same draws.
-std::vector<double> resample_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
-                                      std::uint64_t last, int n_threads);
+// The largest range of any segment's sums, in its sigmas, when the first half's noise is added to its path and the
+// second's taken away, and the other way about: two values for each of the splits `first` to `last` - 1.
+std::vector<double> halve_segments(const SegmentedRows& rows, std::uint64_t seed, std::uint64_t first,
+                                   std::uint64_t last, int n_threads);
 
 }  // namespace trueup

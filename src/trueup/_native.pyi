@@ -178,7 +178,7 @@ def halve(
     last: int,
     n_threads: int = 1,
 ) -> Floats: ...
-def resample_segments(
+def halve_segments(
     *,
     cluster: Ints,
     weight: Floats,
@@ -187,6 +187,8 @@ def resample_segments(
     offsets: npt.NDArray[np.int64],
     places: Ints,
     ends: Bytes,
+    path: Floats,
+    mean: Floats,
     sigma: Floats,
     seed: int,
     first: int,

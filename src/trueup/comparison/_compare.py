@@ -14,7 +14,7 @@ from trueup.comparison._cost import tell_cost
 from trueup.comparison._input import ComparisonInput, read_input
 from trueup.comparison._listing import Listing
 from trueup.comparison._losses import LOSSES, paired_loss
-from trueup.comparison._mce import measure_mce, n_mce_draws
+from trueup.comparison._mce import measure_mce, n_mce_draws, n_mce_passes
 from trueup.comparison._metrics import measure_metrics
 from trueup.comparison._null import draw_equal_models
 from trueup.comparison._options import GUARDRAILS, CompareOptions
@@ -95,9 +95,9 @@ def compare(
     power : float, default=0.8
         The chance with which a difference is to be found, where too few rows are reported.
     n_bootstrap : int, default=1000
-        How often rows, or clusters, are drawn again for the intervals of PRAUC, AUROC and MCE; for the MCE, it is
-        10 / `level` times at most, 200 by default. For those of ECCE and ECE, so many halves of the rows are taken, two
-        a split. Log loss and Brier score need no draws.
+        How often rows, or clusters, are drawn again for the intervals of PRAUC and AUROC. For those of ECCE, ECE and
+        MCE, so many halves of the rows are taken, two a split; for the MCE, it is 10 / `level` at most, 200 by default.
+        Log loss and Brier score need no draws.
     features : sequence of str, optional
         The columns of `X` that segments are made of; all by default.
     categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
@@ -161,7 +161,7 @@ def compare(
     order = given.order(hash_of_parts(partitions, given.n))
     rows = given.paired(order)
     grid = grid_of(partitions, max_depth=max_depth)
-    n_passes = 3 + -(-null_samples // _native.DRAW_LANES)
+    n_passes = 1 + -(-null_samples // _native.DRAW_LANES) + n_mce_passes(options)
     tell_cost(rows.n, grid, n_passes, min_rows, n_threads)
     n_draws = 2 * (n_bootstrap + options.n_splits + n_mce_draws(options))
     with shown_progress(verbose, grid.n_combinations * n_passes, n_draws) as (draw_done, search_done):

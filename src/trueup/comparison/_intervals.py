@@ -47,13 +47,13 @@ class Intervals:
         return self.normal(difference, float(drawn.std(ddof=1)) * math.sqrt(1 + 1 / self._degrees))
 
     def around(self, difference: float, drawn: FloatArray) -> tuple[float, float, float]:
-        """Of the MCE: the replicates themselves, moved so that their mean is the difference.
+        """Of the MCE: the draws themselves, moved so that their mean is the difference.
 
         Notes
         -----
-        Noise makes an MCE larger, and the noise of drawing again makes that of a replicate larger still. So it is how
-        replicates lie around their own mean that tells how such a difference varies from sample to sample, not where
-        they lie. The interval is for what samples of this size show on average.
+        Noise makes an MCE larger, by more where errors are smaller. So it is how draws lie around their own mean that
+        tells how such a difference varies from sample to sample, not where they lie. The interval is for what samples
+        of this size show on average.
         """
         return self._of(drawn - drawn.mean() + difference) if len(drawn) else (math.nan, math.nan, math.nan)
 

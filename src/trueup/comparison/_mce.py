@@ -15,14 +15,24 @@ from trueup.comparison._intervals import Intervals
 from trueup.comparison._metrics import MetricDifference, with_role
 from trueup.comparison._options import CompareOptions
 from trueup.comparison._segments import Advance, SegmentSearch
-from trueup.segments import MIN_VARIANCE, ScoredRows, SegmentGrid, SegmentSums, measure_segments, sort_rows
+from trueup.segments import (
+    MIN_VARIANCE,
+    ScoredRows,
+    SegmentGrid,
+    SegmentSums,
+    measure_segments,
+    search_draws,
+    sort_rows,
+)
 
-__all__ = ["measure_mce", "n_mce_draws"]
+__all__ = ["measure_mce", "n_mce_draws", "n_mce_passes"]
 
 # Of either model, so many of the worst segments are measured in every draw: one of them is the worst there.
 _WORST = 50
 _DRAWS_A_TAIL = 5  # beyond either end of the interval
-_MOST_PLACES = 20_000_000  # 100 MB of rows of segments at once
+# Only what nine of ten searches of noise do not reach is more than noise; so many searches find how much that is.
+_NOISE, _SEARCHES = 0.9, 24
+_MOST_PLACES = 8_000_000  # 100 MB of rows of segments at once
 _VISITS_A_BATCH = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -33,6 +43,11 @@ LongArray: TypeAlias = npt.NDArray[np.int64]
 def n_mce_draws(options: CompareOptions) -> int:
     """How often the worst segments are drawn again: enough for the interval's ends, and no more."""
     return min(options.n_bootstrap, math.ceil(2 * _DRAWS_A_TAIL / options.level - 1e-9))
+
+
+def n_mce_passes(options: CompareOptions) -> int:
+    """How often all segments are searched."""
+    return 2 * (1 + (-(-_SEARCHES // _native.DRAW_LANES) if options.n_bootstrap else 0))
 
 
 def measure_mce(
@@ -46,6 +61,12 @@ def measure_mce(
 
     Notes
     -----
+    How the difference varies from sample to sample depends on how large the errors are without noise, and what a sample
+    shows has noise in it already: were more of it added, it would count twice. What is known without it is by how much
+    the models differ, for labels have no part in that. So draws are noise around a truth midway between the two
+    models. In segments where either model is wrong by more than a search of noise finds, the errors that they show
+    take its place. Noise is the residuals' own: those of half of the rows, or clusters, change sign.
+
     A search in every draw would be too dear. The worst segment of a draw is one of those that are bad in the sample,
     so only the worst of either model are measured again, each in its own sigmas of the sample.
     """
@@ -53,9 +74,10 @@ def measure_mce(
     models = [_searched(search, scores, options.min_rows, searched) for scores in (rows.base, rows.candidate)]
     base, candidate = (float(model.sums.sigmas.max()) if len(model.sums) else math.nan for model in models)
     found = MetricDifference("mce", base, candidate)
-    if math.isfinite(found.difference):
+    if math.isfinite(found.difference) and options.n_bootstrap:
         worst = np.union1d(*(model.worst(_WORST) for model in models))
-        draws = [_draw_again(model, worst, search, options, drawn) for model in models]
+        wrong = np.union1d(*(_beyond_noise(model, search, options, searched) for model in models))
+        draws = [_draw_again(model, worst, wrong, search, options, advance=drawn) for model in models]
         moved = Intervals(rows, options.level).around(found.difference, draws[1] - draws[0])
         found = MetricDifference("mce", base, candidate, *moved)
     return with_role(found, options, rows.mean(rows.labels))
@@ -73,6 +95,8 @@ class SearchedModel:
         The segments.
     codes : array of uint8
         The codes of the grid's partitions, a line each, in the order of the rows.
+    cells : Cells
+        The same, for the kernel.
     sums : SegmentSums
         What was found in each segment.
     """
@@ -80,12 +104,13 @@ class SearchedModel:
     rows: ScoredRows
     grid: SegmentGrid
     codes: npt.NDArray[np.uint8]
+    cells: _native.Cells
     sums: SegmentSums
 
     @property
     def keys(self) -> LongArray:
-        """A number for each segment found, ascending, that is the same for another model."""
-        return (self.sums.combination.astype(np.int64) << 32) | self.sums.cell
+        """The keys of the segments found."""
+        return _keys(self.sums)
 
     def worst(self, most: int) -> LongArray:
         """The keys of the segments of the most sigmas."""
@@ -108,42 +133,69 @@ def _searched(search: SegmentSearch, scores: FloatArray, min_rows: int, advance:
     weights = None if (paired.weights == 1).all() else paired.weights
     rows = sort_rows(paired.labels, scores, weights)
     codes = np.take(search.codes, rows.order, axis=1)
+    cells = search.grid.cells(rows, codes)
     sums, _ = measure_segments(
         rows,
         search.grid,
-        search.grid.cells(rows, codes),
+        cells,
         min_rows=min_rows,
         min_variance=MIN_VARIANCE,
         max_segments=None,
         n_threads=search.n_threads,
         advance=advance,
     )
-    return SearchedModel(rows, search.grid, codes, sums)
+    return SearchedModel(rows, search.grid, codes, cells, sums)
+
+
+def _beyond_noise(model: SearchedModel, search: SegmentSearch, options: CompareOptions, advance: Advance) -> LongArray:
+    """The keys of the segments of more sigmas than noise has, in most searches, in any segment."""
+    rows, rng = search.loss.rows, np.random.default_rng(options.random_state)
+    cluster, residual = rows.cluster[model.rows.order], model.rows.residuals().astype(np.float32)
+    null = search_draws(
+        model.grid,
+        model.cells,
+        model.sums,
+        lambda: rng.integers(0, 256, rows.n_clusters, dtype=np.uint8)[cluster],  # a sign a cluster
+        (-residual, residual),
+        n_draws=_SEARCHES,
+        n_threads=search.n_threads,
+        advance=advance,
+    )
+    return model.keys[model.sums.sigmas > np.quantile(null.sigmas, _NOISE)]
 
 
 def _draw_again(
-    model: SearchedModel, keys: LongArray, search: SegmentSearch, options: CompareOptions, advance: Advance
+    model: SearchedModel,
+    keys: LongArray,
+    wrong: LongArray,
+    search: SegmentSearch,
+    options: CompareOptions,
+    *,
+    advance: Advance,
 ) -> FloatArray:
-    """The largest error of these segments in every draw."""
-    rows, paired, n_draws, n_threads = model.rows, search.loss.rows, n_mce_draws(options), search.n_threads
+    """The largest error of these segments in every draw, two draws a split; in the wrong ones around what they show."""
+    rows, paired, n_threads = model.rows, search.loss.rows, search.n_threads
     of_rows: dict[str, Any] = {
         "cluster": paired.cluster[rows.order],
         "weight": np.ones(rows.n) if rows.weights is None else rows.weights,
         "residual": rows.residuals(),
         "n_clusters": paired.n_clusters,
     }
-    largest = np.zeros(n_draws)
+    # What residuals would be on average, if the truth were midway between the models.
+    midway = rows.residuals() - rows.residuals(((paired.base + paired.candidate) / 2)[rows.order])
+    n_splits = -(-n_mce_draws(options) // 2)
+    largest = np.zeros((n_splits, 2))
     for segments in _batches(model.of(keys)):
-        of_segments = _segmented(model, segments)
+        of_segments = _segmented(model, segments, midway, wrong)
         size = max(n_threads, _VISITS_A_BATCH // (rows.n + len(of_segments["places"])))
-        for first in range(0, n_draws, size):
-            last = min(n_draws, first + size)
-            found = _native.resample_segments(
+        for first in range(0, n_splits, size):
+            last = min(n_splits, first + size)
+            found = _native.halve_segments(
                 **of_rows, **of_segments, seed=options.random_state, first=first, last=last, n_threads=n_threads
             )
             np.maximum(largest[first:last], found, out=largest[first:last])
-    advance(n_draws)
-    return largest
+    advance(n_mce_draws(options))
+    return largest.ravel()
 
 
 def _batches(segments: SegmentSums) -> Iterator[SegmentSums]:
@@ -153,17 +205,26 @@ def _batches(segments: SegmentSums) -> Iterator[SegmentSums]:
         yield segments.of(batch == number)
 
 
-def _segmented(model: SearchedModel, segments: SegmentSums) -> dict[str, Any]:
+def _segmented(model: SearchedModel, segments: SegmentSums, midway: FloatArray, wrong: LongArray) -> dict[str, Any]:
     """The rows of some segments, as the kernel wants them."""
+    rows, shown = model.rows, model.rows.residuals()
     inside = [model.inside(*place) for place in zip(segments.combination.tolist(), segments.cell.tolist(), strict=True)]
     places = np.concatenate(inside)
     offsets = np.append(0, np.cumsum([len(some) for some in inside])).astype(np.int64)
-    ids = model.rows.score_ids[places]
+    ids = rows.score_ids[places]
     ends = np.append(ids[1:] != ids[:-1], True)
     ends[offsets[1:] - 1] = True
+    steps = [shown if is_wrong else midway for is_wrong in np.isin(_keys(segments), wrong)]
     return {
         "places": places,
         "offsets": offsets,
         "ends": ends.astype(np.uint8),
-        "sigma": np.sqrt(segments.variance) / segments.weight,
+        "path": np.concatenate([np.cumsum(step[some]) for step, some in zip(steps, inside, strict=True)]),
+        "mean": (segments.label - segments.score) / segments.weight,
+        "sigma": np.sqrt(segments.variance),
     }
+
+
+def _keys(segments: SegmentSums) -> LongArray:
+    """A number for each segment, ascending, that is the same for another model."""
+    return (segments.combination.astype(np.int64) << 32) | segments.cell
