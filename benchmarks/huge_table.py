@@ -10,13 +10,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trueup.calibrator import seeds_from
 from trueup.model import atomic_path
+from trueup.packing import sides_for
+from trueup.table import hash_column
 
-__all__ = ["CATEGORIES", "NUMBERS", "N_FILES", "huge_table", "piece_of"]
+__all__ = ["CATEGORIES", "COLUMNS", "HOLD_OUT", "NUMBERS", "N_FILES", "huge_table", "in_memory", "piece_of"]
 
 N_FILES = 40
 CATEGORIES = {f"c{count}": count for count in (2, 3, 5, 8, 20, 50, 120, 250, 2_000, 30_000)}  # names and how many
 NUMBERS = [f"x{place}" for place in range(10)]
+COLUMNS = {"label": "y", "score": "p", "key": "user"}
+HOLD_OUT = 0.2  # as by default above a million rows
 _SEED = 20_260_101
 _PIECE = 250_000  # rows that are made at a time
 
@@ -36,8 +41,17 @@ def huge_table(folder: Path, n_rows: int) -> Path:
     return place
 
 
+def in_memory(place: Path) -> dict[str, Any]:
+    """The arguments of a fit in memory that holds out the rows which a fit of the files holds out, with its options."""
+    table = pq.read_table(place)
+    sides = sides_for(HOLD_OUT, table.num_rows, seeds_from(0)[0]).of_rows(hash_column(table["user"]))
+    split = (np.flatnonzero(sides != 0), np.flatnonzero(sides == 0))
+    X = table.drop_columns(["y", "user"])
+    return {"options": {"score_column": "p", "validation": [split]}, "rows": {"X": X, "y": table["y"]}}
+
+
 def piece_of(n_rows: int, *seed: int) -> pa.Table:
-    """Rows with label "y", score "p" and twenty features."""
+    """Rows with label "y", score "p", twenty features, and "user", the key of four rows each."""
     rng = np.random.default_rng([_SEED, *seed])
     numbers = rng.normal(size=(n_rows, len(NUMBERS)))
     codes = {name: np.minimum(rng.zipf(1.4, n_rows) - 1, count - 1) for name, count in CATEGORIES.items()}
@@ -54,6 +68,7 @@ def piece_of(n_rows: int, *seed: int) -> pa.Table:
         columns[name] = _numbers(numbers[:, place], place, rng)
     columns["y"] = happened.astype(np.int8)
     columns["p"] = _sigmoid(known).astype(np.float32)
+    columns["user"] = (10**9 * seed[0] + sum(seed[1:]) + np.arange(n_rows)) // 4
     return pa.table(columns)
 
 

@@ -19,15 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from huge_table import CATEGORIES, NUMBERS, huge_table, piece_of
+from huge_table import CATEGORIES, COLUMNS, HOLD_OUT, NUMBERS, huge_table, in_memory, piece_of
 from machine import describe
 from measured import Measurements
 
 LIMIT_GB = 6
 SCORING_GOAL_MB = 1_000
 NEW_ROWS = 200_000
-HOLD_OUT = 0.2  # as by default above a million rows
-COLUMNS = {"label": "y", "score": "p"}
 FEATURES = [*CATEGORIES, *NUMBERS]
 BEGIN, END = "<!-- out of core -->", "<!-- end of out of core -->"
 
@@ -64,13 +62,11 @@ def fit_stream(folder: Path, n_rows: int) -> dict[str, Any]:
 
 
 def fit_in_memory(folder: Path, n_rows: int) -> dict[str, Any]:
-    """Fit the same rows as a table in memory."""
-    import pyarrow.parquet as pq
-
+    """Fit the same rows as a table in memory; the same of them are held out."""
     from trueup import MCGrad
 
-    table = pq.read_table(huge_table(folder, n_rows))
-    model = MCGrad(score_column="p", validation=HOLD_OUT).fit(table.drop_columns(["y"]), table["y"])
+    given = in_memory(huge_table(folder, n_rows))
+    model = MCGrad(**given["options"]).fit(**given["rows"])
     return {"peak MB": peak_mb(), **facts_of(model)}
 
 
@@ -88,7 +84,7 @@ def audit_stream(folder: Path, n_rows: int) -> dict[str, Any]:
     """Audit the files of the folder."""
     from trueup.summaries import audit_stream as audit
 
-    result = audit(huge_table(folder, n_rows), **COLUMNS)
+    result = audit(huge_table(folder, n_rows), label="y", score="p", features=FEATURES)
     return {"peak MB": peak_mb(), "segments": result.n_segments}
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from huge_table import CATEGORIES, NUMBERS, huge_table
+from huge_table import CATEGORIES, COLUMNS, HOLD_OUT, NUMBERS, huge_table
 from machine import MB, OtherWork, describe
 
 ROUNDS = 2
@@ -117,7 +117,7 @@ def stages(folder: Path, n_rows: int, n_features: int) -> dict[str, float]:
         found["packed bytes"] = resident() - before
         rows = store.rows()
         data = rows.training_data(soft=False)
-        (train, valid), *_ = _splits(sides_for(0.2, n_rows, 0), rows, soft=False)
+        (train, valid), *_ = _splits(sides_for(HOLD_OUT, n_rows, 0), rows, soft=False)
         grower = LightGBMGrower(data, growth_of(options, plan.spec, 0), n_threads=1)
         part = LocalPart(data, grower, train, valid, threading.Event())
         timed("first round", lambda: part.grow(1))
@@ -147,7 +147,7 @@ def on_cluster(folder: Path, n_rows: int, n_workers: int) -> dict[str, float]:
         for _ in range(2):  # the first time, workers import what they need
             sent = psutil.net_io_counters(pernic=True)["lo"].bytes_sent
             started = time.perf_counter()
-            model = DaskMCGrad(validation=0.2, max_rounds=ROUNDS).fit(frame, label="y", score="p", client=client)
+            model = DaskMCGrad(validation=HOLD_OUT, max_rounds=ROUNDS).fit(frame, client=client, **COLUMNS)
             seconds = time.perf_counter() - started
             sent = psutil.net_io_counters(pernic=True)["lo"].bytes_sent - sent
         memory = client.run(resident)
