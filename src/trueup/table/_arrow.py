@@ -6,7 +6,10 @@ costs half a second and much memory, which scoring must not pay.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +24,20 @@ EXACT_IN_FLOATS = 2**53
 
 
 def give_back_memory() -> None:
-    """Let Arrow return to the system what it has freed and keeps for later."""
+    """Let Arrow and malloc return to the system what was freed and what they keep for later."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
+    trim = _malloc_trim()
+    if trim is not None:
+        trim(0)
+
+
+@functools.cache
+def _malloc_trim() -> Callable[[int], int] | None:
+    """What makes malloc do so; only glibc has it."""
+    if not sys.platform.startswith("linux"):
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 def arrow_to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:

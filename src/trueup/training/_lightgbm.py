@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.model import Trees
+from trueup.table import give_back_memory
 from trueup.training._data import Rows, TrainingData, take_rows
 from trueup.training._growing import copy_bins, grow_trees, naming_lightgbm, safe_threads
 from trueup.training._lightgbm_private import add_columns
@@ -142,6 +143,8 @@ class _BinnedRows:
             )
         if isinstance(data.matrix, PackedMatrix):
             trees = with_real_thresholds(trees, data.matrix.columns)
+            del training_set
+            give_back_memory()  # else the next round's comes on top of what malloc keeps of this one's
         return GrownRound(trees, gains)
 
     def _training_set(self, logits: Floats, parameters: dict[str, Any]) -> lgb.Dataset:
