@@ -19,6 +19,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 _BIN_BITS = 16
 _VISITS_A_CALL = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
+_CELLS_A_MERGE = 4_096  # whose bins have numbers at once, which take as much memory as half of what they hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +107,33 @@ def add_sums(parts: Sequence[Sums], spec: SummarySpec) -> Sums:
     keys = np.unique(np.concatenate([part.keys for part in parts]))
     lanes = np.zeros((len(keys), len(LANES)), dtype=np.int64)
     places = [np.searchsorted(keys, part.keys) for part in parts]
-    bins, rises, falls = _bin_keys(parts[0], places[0]), parts[0].rises, parts[0].falls
-    lanes[places[0]] = parts[0].lanes
-    for part, place in zip(parts[1:], places[1:], strict=True):
+    for part, place in zip(parts, places, strict=True):
         lanes[place] += part.lanes  # each cell once a part
-        bins, rises, falls = _native.add_bins(bins, rises, falls, _bin_keys(part, place), part.rises, part.falls)
-        for sums in (lanes, rises, falls):
-            _check_limit(sums, spec)
+        _check_limit(lanes, spec)
+    found = [
+        _add_bins(parts, places, first, min(first + _CELLS_A_MERGE, len(keys)), spec)
+        for first in range(0, len(keys), _CELLS_A_MERGE)
+    ]
+    pieces = [list(columns) for columns in zip(*found, strict=True)]
+    found.clear()
+    n_bins, bin_, rises, falls = (_joined(columns) for columns in pieces)
     combination, cell = (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
-    n_bins = np.bincount(bins >> _BIN_BITS, minlength=len(keys))
+    return Sums(combination, cell, lanes, _offsets(n_bins), bin_, rises, falls)
+
+
+def _add_bins(
+    parts: Sequence[Sums], places: Sequence[npt.NDArray[np.intp]], first: int, last: int, spec: SummarySpec
+) -> tuple[IntArray, npt.NDArray[np.uint16], IntArray, IntArray]:
+    """How many bins each of some cells has, which they are, and their rises and falls."""
+    none = np.zeros(0, dtype=np.int64)
+    bins, rises, falls = none, none, none
+    for part, place in zip(parts, places, strict=True):
+        bins, rises, falls = _native.add_bins(bins, rises, falls, *_bins_between(part, place, first, last))
+        for sums in (rises, falls):
+            _check_limit(sums, spec)
+    n_bins = np.bincount((bins >> _BIN_BITS) - first, minlength=last - first)
     bins &= 0xFFFF
-    return Sums(combination, cell, lanes, _offsets(n_bins), bins.astype(np.uint16), rises, falls)
+    return n_bins, bins.astype(np.uint16), rises, falls
 
 
 def _check_limit(sums: IntArray, spec: SummarySpec) -> None:
@@ -136,8 +153,12 @@ def _offsets(counts: npt.NDArray[np.int64]) -> IntArray:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
-def _bin_keys(part: Sums, place: npt.NDArray[np.intp]) -> IntArray:
-    """Numbers of the bins among all cells that are in order where bins are."""
-    keys = np.repeat(place.astype(np.int64) << _BIN_BITS, np.diff(part.offsets))
-    keys |= part.bin  # in place: there are millions
-    return keys
+def _bins_between(
+    part: Sums, place: npt.NDArray[np.intp], first: int, last: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The bins of a part's cells from one place to before another, by numbers that are in order; rises; falls."""
+    begin, end = np.searchsorted(place, [first, last])
+    span = slice(int(part.offsets[begin]), int(part.offsets[end]))
+    keys = np.repeat(place[begin:end].astype(np.int64) << _BIN_BITS, np.diff(part.offsets[begin : end + 1]))
+    keys |= part.bin[span]
+    return keys, part.rises[span], part.falls[span]
