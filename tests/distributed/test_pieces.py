@@ -137,6 +137,9 @@ class FakeClient:
     def __init__(self, *holders: tuple[str, ...]) -> None:
         self.holders = holders
 
+    def nthreads(self) -> dict[str, int]:
+        return {worker: 1 for held in self.holders for worker in held}
+
     def who_has(self, futures: list[Any]) -> dict[str, tuple[str, ...]]:
         return {future.key: held for future, held in zip(futures, self.holders, strict=True)}
 
@@ -150,10 +153,26 @@ def pieces_at(monkeypatch: pytest.MonkeyPatch, *holders: tuple[str, ...]) -> Pie
 def test_a_piece_stays_with_the_worker_that_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = pieces_at(monkeypatch, ("a",), ("b",), ("a", "b"), ("b", "a"))
     assert pieces.locate() == {"a": [0, 2], "b": [1, 3]}  # copies go to whoever has fewer
-    pieces.client.holders = (("b", "a"), ("a", "b"), ("b", "a"), ("a", "b"))
+    pieces.client.holders = (("b", "a"), ("a", "b"), ("b",), ("a", "b"))  # Dask has moved the third
     assert pieces.locate() == {"a": [0, 2], "b": [1, 3]}
     pieces.client.holders = (("b",), ("b",), ("c", "b"), ("b",))  # a is lost, and some pieces were made again
     assert pieces.locate() == {"b": [0, 1, 3], "c": [2]}
+
+
+def test_a_worker_deals_its_pieces_to_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = pieces_at(monkeypatch, ("a",), ("b",), ("a",), ("a",))
+    pieces.locate()
+    assert pieces._shares() == [("a", [0, 2, 3]), ("b", [1])]
+    pieces.client.nthreads = lambda: {"a": 2, "b": 2}
+    assert pieces._shares() == [("a", [0, 3]), ("a", [2]), ("b", [1])]  # a task each, and none without pieces
+    pieces.client.nthreads = lambda: {"b": 2}  # a is lost: others will do it
+    assert pieces._shares() == [("a", [0, 2, 3]), ("b", [1])]
+
+
+def test_what_is_found_of_each_piece_comes_in_their_order(client: Client) -> None:
+    pieces = Pieces(client, client.map(float, range(7), pure=False))
+    assert pieces.each(pow, [2] * 7) == [0, 1, 4, 9, 16, 25, 36]
+    assert pieces.total(divmod, [2] * 7) == (0 + 0 + 1 + 1 + 2 + 2 + 3, 3)
 
 
 def test_a_piece_that_can_not_be_made_again_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from trueup.distributed._pieces import summed
+from trueup.distributed._pieces import of_each, summed
 from trueup.errors import MissingExtraError, ParameterError, TableError
 
 __all__ = ["Pieces", "columns_of", "connected", "reduced", "spread"]
@@ -27,28 +27,66 @@ class Pieces:
 
     def __init__(self, client: Any, futures: Sequence[Any]) -> None:
         self.client, self.futures = client, list(futures)
-        self._at: dict[int, str] = {}  # where each piece was when it was last looked for
+        self._at: dict[int, str] = {}  # the worker that has each piece, and its bins
 
     def map(self, function: Callable[..., Any], *columns: Sequence[Any], **options: Any) -> list[Any]:
         """A task a piece, of the piece and of one entry of each column; futures."""
         return list(self.client.map(function, self.futures, *columns, pure=False, **options))
 
+    def each(self, function: Callable[..., Any], *columns: Sequence[Any], **options: Any) -> list[Any]:
+        """What a function gives of each piece and of one entry of each column: small values, here.
+
+        A task does it for many pieces, for a scheduler takes longer over a task than most of these functions do.
+        """
+        if not self._at:
+            self.locate()
+        shares = self._shares()
+        tasks = [
+            self.client.submit(
+                of_each,
+                function,
+                *([column[number] for number in numbers] for column in (self.futures, *columns)),
+                options=options,
+                workers=[worker],
+                allow_other_workers=True,
+                pure=False,
+            )
+            for worker, numbers in shares
+        ]
+        found: dict[int, Any] = {}
+        for (_, numbers), values in zip(shares, self.client.gather(tasks), strict=True):
+            found.update(zip(numbers, values, strict=True))
+        return [found[number] for number in range(len(self.futures))]
+
     def total(self, function: Callable[..., Sequence[float]], *columns: Sequence[Any], **options: Any) -> Any:
-        """The sums of what a task a piece gives, added where the pieces are, in their order."""
-        return reduced(self.client, summed, self.map(function, *columns, **options)).result()
+        """The sums of what a function gives of each piece, whoever holds which."""
+        return summed(self.each(function, *columns, **options))
+
+    def _shares(self) -> list[tuple[str, list[int]]]:
+        """The pieces of each thread of each worker."""
+        held: dict[str, list[int]] = {}
+        for number in range(len(self.futures)):
+            held.setdefault(self._at[number], []).append(number)
+        threads = self.client.nthreads()
+        return [
+            (worker, numbers[first :: threads.get(worker, 1)])
+            for worker, numbers in held.items()
+            for first in range(min(threads.get(worker, 1), len(numbers)))
+        ]
 
     def locate(self) -> dict[str, list[int]]:
-        """Which worker holds which pieces; all of them are held by some worker when this returns.
+        """Which worker has which pieces; all of them are held by some worker when this returns.
 
-        Of several that hold a piece, it is the one that had it before, for that one has its bins too.
+        A piece stays with the worker that had it before, which has its bins: Dask may have moved it since, but to fetch
+        it again takes a fraction of the time that binning takes.
         """
-        holders = self._holders()
+        holders, alive = self._holders(), self.client.nthreads()
         places: dict[str, list[int]] = {}
-        for number, workers in enumerate(holders):
-            if self._at.get(number) in workers:
+        for number in range(len(holders)):
+            if self._at.get(number) in alive:
                 places.setdefault(self._at[number], []).append(number)
         for number, workers in enumerate(holders):
-            if self._at.get(number) not in workers:
+            if self._at.get(number) not in alive:
                 # The one with the fewest so far, by name if that is undecided.
                 worker = min(workers, key=lambda name: (len(places.get(name, ())), name))
                 places.setdefault(worker, []).append(number)

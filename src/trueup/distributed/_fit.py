@@ -126,7 +126,7 @@ def _packed(
     logits = pieces.map(base_logits, base_logit=base_logit)
     reference = reduced(client, concatenated, pieces.map(sampled_codes))
     parts: list[int | None] = [*sides.parts, None]
-    sizes = client.gather(pieces.map(describe_piece, logits, parts=parts, soft=plan.labels.soft))
+    sizes = pieces.each(describe_piece, logits, parts=parts, soft=plan.labels.soft)
     return DaskRows(pieces, len(plan.columns), logits, reference), sizes, base_rate, rate
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -105,14 +106,13 @@ class DaskPart:
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
         """Move the logits by the grown round."""
         pieces, before = self._rows.pieces, self._logits
-        client = pieces.client
-        self._logits = client.map(moved_logits, before, self._corrections, rescaling=rescaling, pure=False)
+        self._logits = pieces.client.map(moved_logits, before, self._corrections, rescaling=rescaling, pure=False)
         self._corrections = []
-        steps = pieces.map(step_sums, before, self._logits, part=self._growth.part)
-        weight, change, square, largest = reduced(client, _joined_steps, steps).result()
+        *sums, largest = zip(*pieces.each(step_sums, before, self._logits, part=self._growth.part), strict=True)
+        weight, change, square = map(math.fsum, sums)
         mean_change = change / weight
         phi = 2 * mean_change + square / weight / 8
-        return Step(mean_change, phi, convergence_bound(phi, largest))
+        return Step(mean_change, phi, convergence_bound(phi, max(largest)))
 
     def losses(self, n_threads: int) -> tuple[float, float]:
         """The mean log loss of the rows that grow trees, and of those that watch; NaN if there are none."""
@@ -135,8 +135,3 @@ def agreed_rescaling(parts: Sequence[DaskPart], n_threads: int) -> Rescaling:
 
 def _same(trees: Trees) -> Trees:
     return trees
-
-
-def _joined_steps(steps: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    *sums, largest = zip(*steps, strict=True)
-    return (*(sum(values) for values in sums), max(largest))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,6 +40,7 @@ __all__ = [
     "merged_facts",
     "moved_logits",
     "naming_partition",
+    "of_each",
     "pack_piece",
     "sampled_codes",
     "sampled_logits",
@@ -273,6 +274,11 @@ def losses_of(piece: Piece, logits: Floats, part: int | None, soft: bool) -> tup
     return tuple(found)
 
 
+def of_each(function: Callable[..., Any], *columns: Sequence[Any], options: dict[str, Any]) -> list[Any]:
+    """What a function gives of each piece, and of one entry of each other column."""
+    return [function(*entries, **options) for entries in zip(*columns, strict=True)]
+
+
 def summed(sums: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Sums of several pieces, added in the order of the pieces."""
+    """Sums of several pieces, correctly rounded: their order makes no difference."""
     return tuple(math.fsum(values) for values in zip(*sums, strict=True))
