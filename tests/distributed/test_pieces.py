@@ -170,9 +170,10 @@ def test_a_worker_deals_its_pieces_to_its_threads(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_found_of_each_piece_comes_in_their_order(client: Client) -> None:
-    pieces = Pieces(client, client.map(float, range(7), pure=False))
-    assert pieces.each(pow, [2] * 7) == [0, 1, 4, 9, 16, 25, 36]
-    assert pieces.total(divmod, [2] * 7) == (0 + 0 + 1 + 1 + 2 + 2 + 3, 3)
+    with client.as_current():
+        pieces = Pieces(client, client.map(float, range(7), pure=False))
+        assert pieces.each(pow, [2] * 7) == [0, 1, 4, 9, 16, 25, 36]
+        assert pieces.total(divmod, [2] * 7) == (0 + 0 + 1 + 1 + 2 + 2 + 3, 3)
 
 
 def test_a_piece_that_can_not_be_made_again_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
