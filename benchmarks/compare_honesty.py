@@ -1,4 +1,4 @@
-"""How often comparisons of simulated models say what is not so: verdicts and segments.
+"""How often comparisons of simulated models say what is not so: verdicts, segments and intervals.
 
 Takes some minutes: ``python benchmarks/compare_honesty.py``.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import numpy as np
 
 import trueup
 from simulated_pairs import Pair, better_model, equal_models
@@ -24,9 +27,10 @@ def compared(pair: Pair, seed: int) -> Comparison:
     )
 
 
-def of_equal_models(kind: str, runs: int, n: int) -> Counter[str]:
+def of_equal_models(kind: str, runs: int, n: int) -> tuple[Counter[str], list[Comparison]]:
     """How often equal models ship, counting both directions, and any segment of them gains or is harmed."""
     found: Counter[str] = Counter()
+    results = []
     for seed in range(runs):
         pair = equal_models(seed, n, kind)  # type: ignore[arg-type]
         result = compared(pair, seed)
@@ -34,12 +38,18 @@ def of_equal_models(kind: str, runs: int, n: int) -> Counter[str]:
         found["ship, either way"] += "ship" in (result.verdict, swapped.verdict)
         found["primary significant"] += result.metrics["outcome"].to_pylist()[0] != "unclear"
         found["a segment gains or is harmed"] += result.n_gaining + result.n_harmed > 0
-    return found
+        results.append(result)
+    return found, results
 
 
-def of_better_models(harmed_by: float, runs: int) -> Counter[str]:
-    """How often a better model of 50,000 rows gets each verdict."""
-    return Counter(compared(better_model(seed, harmed_by=harmed_by), seed).verdict for seed in range(runs))
+def coverage(results: Sequence[Comparison]) -> str:
+    """How often each metric's interval covers what these samples show on average."""
+    told = []
+    for rows in zip(*(result.metrics.to_pylist() for result in results), strict=True):
+        average = np.mean([row["difference"] for row in rows])
+        covered = np.mean([row["low"] <= average <= row["high"] for row in rows])
+        told.append(f"{rows[0]['metric']} {covered:.1%}")
+    return "  intervals cover: " + ", ".join(told)
 
 
 def main() -> None:
@@ -50,11 +60,16 @@ def main() -> None:
     options = parser.parse_args()
     for kind in ("noisy", "rare", "skewed", "low", "clustered"):
         print(f"equal models, {kind}, {options.rows:,} rows:", flush=True)
-        for what, count in of_equal_models(kind, options.runs, options.rows).items():
+        found, results = of_equal_models(kind, options.runs, options.rows)
+        for what, count in found.items():
             print(f"  {what}: {count} of {options.runs} ({count / options.runs:.1%})")
-    for harmed_by in (0.0, 0.8):
-        verdicts = of_better_models(harmed_by, options.runs // 4)
-        print(f"a better model, its logits off by {harmed_by:g} in 5 % of 50,000 rows: {dict(verdicts)}", flush=True)
+        print(coverage(results), flush=True)
+    for rows, runs in ((options.rows, options.runs), (50_000, options.runs // 4)):
+        for harmed_by in (0.0, 0.8):
+            results = [compared(better_model(seed, rows, harmed_by), seed) for seed in range(runs)]
+            verdicts = dict(Counter(result.verdict for result in results))
+            print(f"a better model, its logits off by {harmed_by:g} in 5 % of {rows:,} rows: {verdicts}")
+            print(coverage(results), flush=True)
 
 
 if __name__ == "__main__":
