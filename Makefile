@@ -35,8 +35,8 @@ $(VENV)/installed-demo: $(VENV)/installed
 demo: $(VENV)/installed-demo ## Evaluate a calibration on real flights, and end with the verdict and the report
 	@$(BIN)/trueup demo
 
-test: $(VENV)/installed-dev ## Run all tests
-	$(BIN)/python -m pytest
+test: $(VENV)/installed-dev ## Run all tests, on all cores
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # The native core with address and undefined-behaviour sanitizers, in an environment of its own that borrows the packages
 # of the other. Python itself is not built so: the sanitizer is loaded before it, and leaks are not looked for.
