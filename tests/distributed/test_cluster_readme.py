@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,10 +30,8 @@ def test_the_readme_fits_scores_and_audits_on_a_cluster(
         pq.write_table(table.append_column("user_id", pa.array(np.arange(3_000) // 3)), f"days/{day}.parquet")
     (code,) = re.findall(r"```py\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert SCHEDULER in code
-    names: dict[str, object] = {}
-    try:
-        exec(compile(code.replace(SCHEDULER, client.scheduler.address), str(README), "exec"), names)
-    finally:
-        names["client"].close()  # type: ignore[attr-defined]
+    names: dict[str, Any] = {}
+    exec(compile(code.replace(SCHEDULER, client.scheduler.address), str(README), "exec"), names)
+    names["client"].close()
     assert "6,000 rows" in capsys.readouterr().out
     assert trueup.load("model.trueup").calibrate(table, table["p"]).shape == (3_000,)

@@ -13,7 +13,9 @@ from distributed import Client
 from dask_fits import frame_of, without_other
 from simulated import scores_wrong_in
 from trueup.distributed import audit
-from trueup.errors import ColumnError, LabelError, ScoreError, TableError, WeightError
+from trueup.distributed._audit import _sampled
+from trueup.errors import ColumnError, LabelError, ParameterError, ScoreError, TableError, WeightError
+from trueup.packing import StreamRoles
 from trueup.summaries import SummarySpec, audit_stream
 
 Y, P, FEATURES = scores_wrong_in("device = desktop and plan = pro", -0.2, seed=1, n=4_000)
@@ -50,6 +52,23 @@ def test_the_rows_that_a_spec_is_learned_from_are_about_as_many_as_asked_for(cli
     names = [{name for name in found.segments["segment"].to_pylist() if "device" in name} for found in (few, all_rows)]
     assert names[0] == names[1]
     assert few.segments["segment"].to_pylist() != all_rows.segments["segment"].to_pylist()  # other cuts of the numbers
+    roles = StreamRoles("y", "p", None, None, ())
+    drawn = [_sampled(numbered, tuple(numbered.columns), roles, 2**64 // 40, number).num_rows for number in range(5)]
+    # A row in 40 of 5 times 4,000, and the first of each: 505, give or take four times 22.
+    assert 417 < sum(drawn) < 593
+
+
+def test_scores_are_not_audited_against_themselves(client: Client) -> None:
+    with pytest.raises(ParameterError, match=r"name 'p', 'p'\. They must differ\."):
+        audit(FRAME, client=client, label="p", score="p")
+    with pytest.raises(ParameterError, match="They must differ"):
+        audit_stream(ROWS, label="p", score="p")
+
+
+def test_a_spec_may_cut_the_scores_too(client: Client) -> None:
+    spec = SummarySpec.learn(ROWS[["device", "p"]], P, max_depth=1)
+    ours = audit(FRAME, client=client, spec=spec, **COLUMNS)
+    assert ours.segments.equals(audit_stream(ROWS, spec=spec, **COLUMNS).segments)
 
 
 def test_scores_alone_can_be_audited(client: Client) -> None:

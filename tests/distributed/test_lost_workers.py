@@ -26,10 +26,12 @@ def expected(alone: Client) -> bytes:
     return fitted(alone)
 
 
-def doom(client: Client, module: str, name: str, call: int) -> None:
-    """Let one of the workers end itself at a function's so many-th call."""
+def doom(client: Client, module: str, name: str, call: int) -> str:
+    """Let one of the workers end itself at a function's so many-th call; which."""
     client.wait_for_workers(2)
-    client.run(kill_itself_at, module, name, call, workers=[min(client.nthreads())])
+    worker = str(min(client.nthreads()))
+    client.run(kill_itself_at, module, name, call, workers=[worker])
+    return worker
 
 
 GROWING = {
@@ -40,17 +42,19 @@ GROWING = {
 
 @pytest.mark.parametrize("when", GROWING)
 def test_a_worker_lost_in_round_two_changes_nothing_in_the_model(mortal: Client, expected: bytes, when: str) -> None:
-    doom(mortal, *GROWING[when])
+    worker = doom(mortal, *GROWING[when])
     with pytest.warns(ClusterWarning, match=r"^(Worker .* is gone|A .*)\. The round is grown again\.$") as told:
         assert fitted(mortal) == expected
+    assert worker not in mortal.nthreads()
     assert [warning.filename for warning in told] == [__file__]
     assert set(mortal.run(left_behind).values()) == {(0, 0, 0)}
 
 
 def test_a_worker_lost_between_rounds_is_no_concern_of_ours(mortal: Client, expected: bytes) -> None:
     # What it had computed is computed again by Dask.
-    doom(mortal, "trueup.distributed._pieces", "scale_sums", 5)
+    worker = doom(mortal, "trueup.distributed._pieces", "scale_sums", 5)
     assert fitted(mortal) == expected
+    assert worker not in mortal.nthreads()
 
 
 def test_too_many_losses_end_the_fit_and_say_why(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.distributed._cluster import columns_of, connected, reduced
+from trueup.distributed._cluster import columns_of, connected, reduced, shared_with_all
 from trueup.distributed._pieces import ROWS_A_PARTITION, as_arrow, naming_partition
 from trueup.distributed._shard import worker_threads
 from trueup.distributed._sources import naming_unreadable
@@ -98,7 +98,7 @@ def _projected(frame: Any, roles: StreamRoles, features: Sequence[str] | None) -
     """The columns that are needed, so that no others are read."""
     present = columns_of(frame)
     wanted = present if features is None else [*roles.columns, *features]
-    absent = [name for name in [*roles.columns, *wanted] if name not in present]
+    absent = [name for name in dict.fromkeys([*roles.columns, *wanted]) if name not in present]
     if absent:
         raise ColumnError(f"The frame has no column {listed(absent)}. Its columns are {listed(present, 12)}.")
     return frame if len(set(wanted)) == len(present) else frame[[name for name in frame.columns if str(name) in wanted]]
@@ -110,14 +110,14 @@ def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, lear
 
     counted = list((frame[[roles.score]] if roles.score in frame.columns else frame).to_delayed())
     counts = client.compute([delayed(len)(part) for part in counted])
-    with naming_unreadable(counted, counts):
+    with naming_unreadable(counted, counts, [roles.score] if roles.score else []):
         n_rows = sum(client.gather(counts))
     if not n_rows:
         raise TableError("There are no rows to learn from: all partitions are empty.")
     cut = min(2**64 - 1, int(sample_rows / n_rows * 2**64))
     columns, parts = columns_of(frame), list(frame.to_delayed())
     samples = client.compute([delayed(_sampled)(part, columns, roles, cut, place) for place, part in enumerate(parts)])
-    with naming_unreadable(parts, samples):
+    with naming_unreadable(parts, samples, columns):
         learned: SummarySpec = client.submit(_spec_of, reduced(client, _joined, samples), roles, learning).result()
     return learned
 
@@ -154,24 +154,18 @@ def _summarized(client: Any, frame: Any, roles: StreamRoles, spec: SummarySpec) 
     """All rows, summed where they are."""
     from dask.delayed import delayed
 
-    shared = client.submit(_same, spec, pure=False)
-    client.replicate(shared)  # else partitions would gather at the worker that has it
-    parts = list(frame.to_delayed())
+    shared, parts = shared_with_all(client, spec), list(frame.to_delayed())
     summaries = client.compute([delayed(_summary_of)(part, roles, shared, place) for place, part in enumerate(parts)])
-    with naming_unreadable(parts, summaries):
+    with naming_unreadable(parts, summaries, [*roles.columns, *spec.columns]):
         merged: SegmentSummary = reduced(client, merge_summaries, summaries).result()
     return merged
 
 
 def _summary_of(partition: Any, roles: StreamRoles, spec: SummarySpec, number: int) -> SegmentSummary:
     with naming_partition(number), naming_roles(roles):
-        table = as_arrow(partition, [*roles.columns, *spec.columns])
+        table = as_arrow(partition, list(dict.fromkeys([*roles.columns, *spec.columns])))
         if not table.num_rows:  # whose columns may have no type
             return SummaryBuilder(spec).summary()
         labels, X = table.column(roles.label), table.select(list(spec.columns))
         scores, weights = piece_scores(table, roles), piece_weights(table, roles)
         return summarize(labels, scores, X, spec, sample_weight=weights, n_jobs=worker_threads())
-
-
-def _same(spec: SummarySpec) -> SummarySpec:
-    return spec

@@ -9,7 +9,7 @@ from typing import Any
 from trueup.distributed._pieces import of_each, summed
 from trueup.errors import MissingExtraError, ParameterError, TableError
 
-__all__ = ["Pieces", "columns_of", "connected", "reduced", "spread"]
+__all__ = ["Pieces", "columns_of", "connected", "reduced", "sent", "shared_with_all", "spread"]
 
 _FAN_IN = 16  # results that one task puts together
 
@@ -38,8 +38,8 @@ class Pieces:
 
         A task does it for many pieces, for a scheduler takes longer over a task than most of these functions do.
         """
-        if not self._at:
-            self.locate()
+        if not self.client.nthreads().keys() >= set(self._at.values()) or not self._at:
+            self.locate()  # else one task would get all pieces of a worker that is gone
         shares = self._shares()
         tasks = [
             self.client.submit(
@@ -67,11 +67,11 @@ class Pieces:
         held: dict[str, list[int]] = {}
         for number in range(len(self.futures)):
             held.setdefault(self._at[number], []).append(number)
-        threads = self.client.nthreads()
+        threads = {worker: self.client.nthreads().get(worker, 1) for worker in held}  # a worker may just be lost
         return [
-            (worker, numbers[first :: threads.get(worker, 1)])
+            (worker, numbers[first :: threads[worker]])
             for worker, numbers in held.items()
-            for first in range(min(threads.get(worker, 1), len(numbers)))
+            for first in range(min(threads[worker], len(numbers)))
         ]
 
     def locate(self) -> dict[str, list[int]]:
@@ -126,6 +126,22 @@ def spread(client: Any, partitions: Sequence[Any], function: Callable[..., Any],
         some = tasks[place * n // len(workers) : (place + 1) * n // len(workers)]
         futures += client.compute(some, workers=[worker], allow_other_workers=True)
     return futures
+
+
+def sent(client: Any, value: Any) -> Any:
+    """A value on some worker, for tasks that need it: it is sent once, not with each of them; a future."""
+    return client.submit(_same, value, pure=False)
+
+
+def shared_with_all(client: Any, value: Any) -> Any:
+    """A value on all workers; a future. Were it on one, partitions that are not there yet would gather at it."""
+    future = sent(client, value)
+    client.replicate(future)
+    return future
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def reduced(client: Any, function: Callable[[Sequence[Any]], Any], futures: Sequence[Any]) -> Any:

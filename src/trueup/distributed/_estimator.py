@@ -27,7 +27,7 @@ class DaskMCGrad(MCGrad):
     Notes
     -----
     A row's side of a split is decided by a hash of `key`, so it stays on its side however the frame is partitioned.
-    Derivatives are rounded to multiples of a power of two, at most 2⁻²² of the largest weight, so that their sums are
+    Derivatives are rounded to multiples of a power of two, at most 2⁻²⁰ of the largest weight, so that their sums are
     exact: the trees of a round depend neither on the number of workers nor on which of them holds a partition. If a
     worker is lost, its partitions are made again by Dask, and the round is grown again by the workers that are left.
 

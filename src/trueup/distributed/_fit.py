@@ -22,7 +22,7 @@ from trueup.calibrator import (
     too_few,
     warn_of_too_few,
 )
-from trueup.distributed._cluster import Pieces, columns_of, reduced, spread
+from trueup.distributed._cluster import Pieces, columns_of, reduced, shared_with_all, spread
 from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
 from trueup.distributed._pieces import (
     PartitionFacts,
@@ -96,7 +96,7 @@ def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options
     from dask.delayed import delayed
 
     facts = client.compute([delayed(facts_of)(part, roles, number) for number, part in enumerate(partitions)])
-    with naming_unreadable(partitions, facts):
+    with naming_unreadable(partitions, facts, roles.columns):
         merged = reduced(client, merged_facts, facts)
         # Made there: the facts hold a sample of the rows, and the plan only where it cuts them.
         plan: PackingPlan = client.submit(_plan_of, merged, most_intervals(options), pure=False).result()
@@ -108,10 +108,8 @@ def _packed(
 ) -> tuple[DaskRows, list[PieceSizes], float | None, float]:
     """All rows on the workers, how many are on which side, the base rate if there are no scores, and that of labels."""
     cut = min(2**64 - 1, int(SAMPLE_ROWS / plan.n_rows * 2**64))
-    shared = client.submit(_same, plan, pure=False)
-    client.replicate(shared)  # else partitions would gather at the worker that has it
-    packed = spread(client, partitions, pack_piece, shared, sides, cut)
-    with naming_unreadable(partitions, packed):
+    packed = spread(client, partitions, pack_piece, shared_with_all(client, plan), sides, cut)
+    with naming_unreadable(partitions, packed, plan.roles.columns):
         counts = client.gather(client.map(_n_rows, packed, pure=False))
     if sum(counts) != plan.n_rows:
         raise DataError(
@@ -202,10 +200,6 @@ def _gradient_unit(n_rows: int, largest_weight: float) -> float:
 
 def _plan_of(facts: PartitionFacts, intervals: int) -> PackingPlan:
     return facts.facts.plan(intervals)
-
-
-def _same(plan: PackingPlan) -> PackingPlan:
-    return plan
 
 
 def _n_rows(piece: Any) -> int:

@@ -138,12 +138,12 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
         client.cancel([task for _, task in tasks], force=True)
 
 
-def _start(client: Any, tasks: Sequence[Any], crew: dict[str, list[Network]], fit: str) -> None:
+def _start(client: Any, tasks: Sequence[Any], networks: dict[str, list[Network]], fit: str) -> None:
     """Let all workers connect to each other when the last of them is there."""
-    wanted = {machine for networks in crew.values() for network in networks for machine in network.machines}
-    while not wanted <= set().union(*_of_workers(client, crew, machines_waiting, fit).values()):
-        _are_done(client, tasks, crew, _LOOK_FOR_STARTED)
-    _of_workers(client, crew, start_growing, fit)
+    (network, *_), *_ = networks.values()  # any of them knows all machines
+    while not set(network.machines) <= set().union(*_of_workers(client, networks, machines_waiting, fit).values()):
+        _are_done(client, tasks, networks, _LOOK_FOR_STARTED)
+    _of_workers(client, networks, start_growing, fit)
 
 
 def _of_workers(client: Any, crew: Collection[str], function: Callable[[str], Any], fit: str) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trueup.distributed._cluster import Pieces, reduced
+from trueup.distributed._cluster import Pieces, reduced, sent
 from trueup.distributed._growing import RoundStart, grow_together
 from trueup.distributed._pieces import (
     affine_sums,
@@ -19,9 +18,9 @@ from trueup.distributed._pieces import (
     sampled_logits,
     scale_sums,
     step_sums,
+    summed,
 )
 from trueup.distributed._shard import Growth
-from trueup.model import Trees
 from trueup.training import (
     GrownRound,
     Rescale,
@@ -75,7 +74,7 @@ class DaskPart:
         edges = pieces.client.submit(edges_of_logits, sample, pure=False)
         start = RoundStart(pieces, self._logits, self._n_train, self._rows.reference, edges)
         grown = grow_together(start, self._growth)
-        trees = pieces.client.submit(_same, grown.trees, pure=False)  # sent once, not with every task
+        trees = sent(pieces.client, grown.trees)
         self._corrections = pieces.map(corrections, self._logits, trees=trees)
         return grown
 
@@ -108,11 +107,11 @@ class DaskPart:
         pieces, before = self._rows.pieces, self._logits
         self._logits = pieces.client.map(moved_logits, before, self._corrections, rescaling=rescaling, pure=False)
         self._corrections = []
-        *sums, largest = zip(*pieces.each(step_sums, before, self._logits, part=self._growth.part), strict=True)
-        weight, change, square = map(math.fsum, sums)
+        steps = pieces.each(step_sums, before, self._logits, part=self._growth.part)
+        weight, change, square = summed([sums for *sums, _ in steps])
         mean_change = change / weight
         phi = 2 * mean_change + square / weight / 8
-        return Step(mean_change, phi, convergence_bound(phi, max(largest)))
+        return Step(mean_change, phi, convergence_bound(phi, max(largest for *_, largest in steps)))
 
     def losses(self, n_threads: int) -> tuple[float, float]:
         """The mean log loss of the rows that grow trees, and of those that watch; NaN if there are none."""
@@ -131,7 +130,3 @@ def agreed_rescaling(parts: Sequence[DaskPart], n_threads: int) -> Rescaling:
         return [sum(values) for values in zip(*(part.affine_sums(theta, intercept) for part in parts), strict=True)]
 
     return rescaling_from_sums(sums)
-
-
-def _same(trees: Trees) -> Trees:
-    return trees

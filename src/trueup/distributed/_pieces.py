@@ -136,8 +136,9 @@ def as_arrow(partition: Any, columns: Sequence[str]) -> pa.Table:
 
 def with_names(partition: Any) -> Any:
     """A partition whose columns have names, also those that pandas calls 0, 1 and so on."""
-    columns = getattr(partition, "columns", ())
-    return partition if all(isinstance(name, str) for name in columns) else partition.rename(columns=str)
+    if hasattr(partition, "column_names") or all(isinstance(name, str) for name in getattr(partition, "columns", ())):
+        return partition
+    return partition.rename(columns=str)
 
 
 @contextlib.contextmanager

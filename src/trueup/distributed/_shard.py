@@ -241,8 +241,8 @@ def _bins_of(
     """The features of the pieces, binned once, and again only if other pieces have come here."""
     if (fit, numbers) in _bins:
         return _bins[fit, numbers]
-    for stale in [known for known in _bins if known[0] == fit and set(known[1]) & set(numbers)]:
-        del _bins[stale]
+    for stale in [known for known in _bins.copy() if known[0] == fit and set(known[1]) & set(numbers)]:
+        _bins.pop(stale, None)  # another thread may have done so
     made = packed_dataset([piece.rows.matrix for piece in pieces], parameters, reference)
     made.set_label(np.concatenate([piece.rows.labels for piece in pieces]))
     weights = [piece.rows.weights for piece in pieces if piece.rows.weights is not None]
@@ -334,5 +334,5 @@ def _break(connection: int, nothing: int) -> None:
 def forget(fit: str) -> None:
     """Give back the memory that a fit has used here."""
     for store in (_bins, _ready):
-        for known in [known for known in store if known[0] == fit]:
-            del store[known]
+        for known in [known for known in store.copy() if known[0] == fit]:
+            store.pop(known, None)

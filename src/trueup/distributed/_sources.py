@@ -12,7 +12,7 @@ __all__ = ["file_of", "naming_unreadable"]
 
 
 @contextlib.contextmanager
-def naming_unreadable(partitions: Sequence[Any], futures: Sequence[Any]) -> Iterator[None]:
+def naming_unreadable(partitions: Sequence[Any], futures: Sequence[Any], columns: Sequence[str]) -> Iterator[None]:
     """Say in our words what another library says of a partition that can't be computed.
 
     Parameters
@@ -21,6 +21,8 @@ def naming_unreadable(partitions: Sequence[Any], futures: Sequence[Any]) -> Iter
         The partitions of a frame.
     futures : sequence of futures
         What is computed of each.
+    columns : sequence of str
+        What partitions must have.
     """
     try:
         yield
@@ -29,19 +31,20 @@ def naming_unreadable(partitions: Sequence[Any], futures: Sequence[Any]) -> Iter
     except Exception as error:
         for number, (partition, future) in enumerate(zip(partitions, futures, strict=True)):
             if future.status == "error":
-                raise _unreadable(number, file_of(partition), future.exception()) from error
+                raise _unreadable(number, file_of(partition), future.exception(), columns) from error
         raise
 
 
-def _unreadable(number: int, file: str | None, error: BaseException) -> TrueupError:
+def _unreadable(number: int, file: str | None, error: BaseException, columns: Sequence[str]) -> BaseException:
     import pyarrow as pa
+    from distributed import KilledWorker
 
-    if isinstance(error, TrueupError):
+    if isinstance(error, (TrueupError, KilledWorker, ImportError, MemoryError)):  # not what the partition is like
         return error
     where = f"Partition {number:,}" if file is None else f"Partition {number:,}, read from {file!r},"
-    if isinstance(error, KeyError):
+    if isinstance(error, KeyError) and any(repr(name) in str(error) for name in columns):
         return ColumnError(f"{where} lacks a column that the frame promises: {error.args[0]}.")
-    kind = FileError if file is not None or isinstance(error, (OSError, pa.ArrowException)) else TableError
+    kind = FileError if isinstance(error, (OSError, pa.ArrowException)) else TableError
     return kind(f"{where} can't be computed: {type(error).__name__}: {str(error).strip()}")
 
 

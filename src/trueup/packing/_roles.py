@@ -34,6 +34,11 @@ class StreamRoles:
     features: tuple[str, ...]
     categorical: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        named = [name for name in (self.label, self.score, self.weight) if name is not None]
+        if len(set(named)) < len(named):
+            raise ParameterError(f"label, score and weight name {listed(named)}. They must differ.")
+
     @classmethod
     def among(
         cls,
@@ -48,10 +53,7 @@ class StreamRoles:
         categorical: Iterable[str | int] | str,
     ) -> StreamRoles:
         """The roles of the columns of a table; all that have no other role are features, unless some are named."""
-        taken = {"label": label, "score": score, "weight": weight}
-        named = [name for name in taken.values() if name is not None]
-        if len(set(named)) < len(named):
-            raise ParameterError(f"label, score and weight name {listed(named)}. They must differ.")
+        named = cls(label, score, weight, None, ()).columns
         if features is not None and isinstance(features, str):
             raise ParameterError(f"features must be a list of names, got the string {features!r}. Use [{features!r}].")
         if features is not None and len(set(features)) < len(features):

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from trueup.errors import DataWarning, ScoreError, callers_level
+from trueup.errors import DataWarning, ParameterError, ScoreError, callers_level
 from trueup.segments import MIN_VARIANCE
 from trueup.streams import Batch, Stream, naming, open_stream, shown_rows
 from trueup.streams._sample import sample_of
@@ -156,6 +156,8 @@ def summarize_stream(
     """
     stream = open_stream(source)
     roles = [name for name in (label, score, weight) if name is not None]
+    if len(set(roles)) < len(roles):
+        raise ParameterError(f"label, score and weight name {listed(roles)}. They must differ.")
     stream.check(roles)
     if spec is not None and learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
