@@ -47,7 +47,8 @@ SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("pur
 SANITIZED_SITE = $(SANITIZED)/$(patsubst $(abspath $(VENV))/%,%,$(SITE))
 KERNEL_TESTS := tests/inference tests/segments tests/training/test_gradients.py tests/training/test_rescale.py \
 	tests/baselines/test_hkrr_against_plain.py tests/model/test_trees.py tests/model/test_golden_file.py \
-	tests/summaries/test_bins_against_plain.py tests/comparison/test_resampling_against_plain.py
+	tests/summaries/test_bins_against_plain.py tests/comparison/test_resampling_against_plain.py \
+	tests/comparison/test_halved_segments_against_plain.py
 
 WATCHED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 $(SANITIZED)/bin/python

@@ -52,7 +52,7 @@ void one_replicate(const RankedRows& rows, const std::uint16_t* counts, double* 
     out[1] = walk.precision / walk.positive;
 }
 
-// The residuals of one half, added up.
+// How high and how low a sum of residuals goes.
 struct Path {
     double highest = 0.0, lowest = 0.0;  // that the sum was at the end of a score
 

@@ -175,18 +175,19 @@ def _draw_again(
 ) -> FloatArray:
     """The largest error of these segments in every draw, two draws a split; in the wrong ones around what they show."""
     rows, paired, n_threads = model.rows, search.loss.rows, search.n_threads
+    shown = rows.residuals()
     of_rows: dict[str, Any] = {
         "cluster": paired.cluster[rows.order],
         "weight": np.ones(rows.n) if rows.weights is None else rows.weights,
-        "residual": rows.residuals(),
+        "residual": shown,
         "n_clusters": paired.n_clusters,
     }
     # What residuals would be on average, if the truth were midway between the models.
-    midway = rows.residuals() - rows.residuals(((paired.base + paired.candidate) / 2)[rows.order])
+    midway = shown - rows.residuals(((paired.base + paired.candidate) / 2)[rows.order])
     n_splits = -(-n_mce_draws(options) // 2)
     largest = np.zeros((n_splits, 2))
     for segments in _batches(model.of(keys)):
-        of_segments = _segmented(model, segments, midway, wrong)
+        of_segments = _segmented(model, segments, shown, midway, wrong)
         size = max(n_threads, _VISITS_A_BATCH // (rows.n + len(of_segments["places"])))
         for first in range(0, n_splits, size):
             last = min(n_splits, first + size)
@@ -205,9 +206,11 @@ def _batches(segments: SegmentSums) -> Iterator[SegmentSums]:
         yield segments.of(batch == number)
 
 
-def _segmented(model: SearchedModel, segments: SegmentSums, midway: FloatArray, wrong: LongArray) -> dict[str, Any]:
-    """The rows of some segments, as the kernel wants them."""
-    rows, shown = model.rows, model.rows.residuals()
+def _segmented(
+    model: SearchedModel, segments: SegmentSums, shown: FloatArray, midway: FloatArray, wrong: LongArray
+) -> dict[str, Any]:
+    """The rows of some segments, as the kernel wants them, with the errors around which noise is drawn."""
+    rows = model.rows
     inside = [model.inside(*place) for place in zip(segments.combination.tolist(), segments.cell.tolist(), strict=True)]
     places = np.concatenate(inside)
     offsets = np.append(0, np.cumsum([len(some) for some in inside])).astype(np.int64)
