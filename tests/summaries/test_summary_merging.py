@@ -25,24 +25,33 @@ def bytes_of(summary: SegmentSummary, folder: Path) -> bytes:
 
 
 @settings(max_examples=30)
+@pytest.mark.parametrize("cells_a_merge", [3, 4_096])
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS), n_parts=st.integers(1, 6), data=st.data())
 def test_rows_in_any_parts_merged_in_any_order_and_grouping_are_the_same_bytes(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, kind: str, n_parts: int, data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory,
+    cells_a_merge: int,
+    seed: int,
+    kind: str,
+    n_parts: int,
+    data: st.DataObject,
 ) -> None:
     folder = tmp_path_factory.mktemp("merging")
-    rows = rows_of(seed, 300, kind)
-    spec = rows.spec(max_depth=2, score_bins=[40, 10, 3])
-    whole = bytes_of(rows.summary(spec), folder)
-    part = np.random.default_rng(seed).integers(0, n_parts, rows.n)  # some may be empty
-    waiting = [rows.of(part == i).summary(spec) for i in range(n_parts)]
-    while len(waiting) > 1:
-        chosen = data.draw(st.permutations(range(len(waiting))))[: data.draw(st.integers(2, len(waiting)))]
-        first, *others = [waiting[i] for i in chosen]
-        waiting = [summary for i, summary in enumerate(waiting) if i not in chosen] + [first.merge(*others)]
-    assert bytes_of(waiting[0], folder) == whole
-    assert (
-        bytes_of(merge_summaries(rows.of(slice(i, i + 25)).summary(spec) for i in range(0, 300, 25)), folder) == whole
-    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("trueup.summaries._sums._CELLS_A_MERGE", cells_a_merge)
+        rows = rows_of(seed, 300, kind)
+        spec = rows.spec(max_depth=2, score_bins=[40, 10, 3])
+        whole = bytes_of(rows.summary(spec), folder)
+        part = np.random.default_rng(seed).integers(0, n_parts, rows.n)  # some may be empty
+        waiting = [rows.of(part == i).summary(spec) for i in range(n_parts)]
+        while len(waiting) > 1:
+            chosen = data.draw(st.permutations(range(len(waiting))))[: data.draw(st.integers(2, len(waiting)))]
+            first, *others = [waiting[i] for i in chosen]
+            waiting = [summary for i, summary in enumerate(waiting) if i not in chosen] + [first.merge(*others)]
+        assert bytes_of(waiting[0], folder) == whole
+        assert (
+            bytes_of(merge_summaries(rows.of(slice(i, i + 25)).summary(spec) for i in range(0, 300, 25)), folder)
+            == whole
+        )
 
 
 @pytest.mark.parametrize("kind", ["plain", "weights"])
