@@ -20,6 +20,7 @@ NUMBERS = [f"x{place}" for place in range(10)]
 COLUMNS = {"label": "y", "score": "p", "key": "user"}
 HOLD_OUT = 0.2  # as by default above a million rows
 _SEED = 20_260_101
+_VERSION = 2  # of what the files hold: those of another are not used
 _PIECE = 250_000  # rows that are made at a time
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -27,7 +28,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 def huge_table(folder: Path, n_rows: int) -> Path:
     """The folder inside of `folder` that has so many rows in 40 Parquet files; made if it is not there."""
-    place = folder / f"huge-{n_rows}"
+    place = folder / f"huge-{_VERSION}-{n_rows}"
     place.mkdir(parents=True, exist_ok=True)
     ends = np.linspace(0, n_rows, N_FILES + 1).astype(int)
     for number in range(N_FILES):

@@ -49,6 +49,7 @@ NAMED = [
 ]
 PREDICTED_ROWS = (10**8, 10**9, 10**10)
 PREDICTED_ROUNDS = 10
+MOST_ROWS = 2**31 - 1  # that LightGBM can count: of more, a part is fitted
 THREAD_GAIN = 0.7  # what another thread of a worker adds, of what the first does: an assumption
 NETWORK = 1.25e9 / 2  # bytes a second: half of 10 Gbit, an assumption
 
@@ -286,11 +287,12 @@ def report(measured: list[dict[str, float]], clusters: list[dict[str, float]], o
 
 
 def _cell(model: CostModel, rows: int, cluster: Cluster) -> str:
-    hours, gb = model.predicted(rows, 20, cluster)
+    fitted_rows = min(rows, MOST_ROWS)
+    hours, gb = model.predicted(fitted_rows, 20, cluster)
+    if gb > 0.8 * cluster.gb:
+        return f"does not fit: {gb:.0f} GB a worker"
     time_ = f"{60 * hours:.0f} min" if hours < 1 else f"{hours:.1f} h"
-    if rows >= 2**31:
-        return f"refused: more rows than LightGBM can count ({gb:.0f} GB a worker)"
-    return f"{time_}, {gb:.0f} GB a worker" if gb <= 0.8 * cluster.gb else f"does not fit: {gb:.0f} GB a worker"
+    return f"{time_}, {gb:.1f} GB a worker" + (f", on {fitted_rows:.1e} of them" if fitted_rows < rows else "")
 
 
 def main() -> None:
