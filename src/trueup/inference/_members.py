@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -54,11 +56,9 @@ def masks_of_model(model: BaselineModel, table: CalibrationTable, groups: Any) -
 
 def packed_members(masks: Iterable[Mask], n_rows: int) -> Bits:
     """Masks as bits: bit ``g % 8`` of byte ``g // 8`` of a row tells whether it is in group g."""
-    columns: list[Bits] = []
-    for place, mask in enumerate(masks):
-        if place % 8 == 0:
-            columns.append(np.zeros(n_rows, np.uint8))
-        columns[-1] |= mask.astype(np.uint8) << np.uint8(place % 8)
+    masks, columns = iter(masks), list[Bits]()
+    while eight := list(itertools.islice(masks, 8)):
+        columns.append(np.packbits(eight, axis=0, bitorder="little")[0])
     return np.stack(columns, axis=1) if columns else np.zeros((n_rows, 1), np.uint8)
 
 
@@ -78,10 +78,10 @@ class _Columns:
         self._read: dict[str, Column] = {}
 
     def of(self, group: Group, name: str) -> Column:
-        from trueup.table import listed
-
         if name not in self._read:
             if name not in self._table:
+                from trueup.table import listed
+
                 raise ColumnError(
                     f"The group {group.name!r} is about column {name!r}, which is missing. Columns of X: "
                     f"{listed(self._table.names, 12)}."
@@ -95,10 +95,10 @@ class _Columns:
 
 
 def _rows_meeting(group: Group, columns: _Columns) -> Mask:
-    inside = np.ones(columns.n_rows, dtype=bool)
-    for condition in group.conditions or ():
-        inside &= _holds(condition, columns.of(group, condition.column))
-    return inside
+    if not group.conditions:
+        return np.ones(columns.n_rows, dtype=bool)
+    found = (_holds(condition, columns.of(group, condition.column)) for condition in group.conditions)
+    return functools.reduce(np.logical_and, found)
 
 
 def _holds(condition: GroupCondition, column: Column) -> Mask:
