@@ -163,11 +163,10 @@ def test_a_piece_stays_with_the_worker_that_had_it(monkeypatch: pytest.MonkeyPat
 def test_a_worker_deals_its_pieces_to_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = pieces_at(monkeypatch, ("a",), ("b",), ("a",), ("a",))
     pieces.locate()
-    assert pieces._shares() == [("a", [0, 2, 3]), ("b", [1])]
-    pieces.client.nthreads = lambda: {"a": 2, "b": 2}
-    assert pieces._shares() == [("a", [0, 3]), ("a", [2]), ("b", [1])]  # a task each, and none without pieces
-    pieces.client.nthreads = lambda: {"b": 2}  # a is lost just now
-    assert pieces._shares() == [("a", [0, 2, 3]), ("b", [1])]
+    assert pieces._shares({"a": 1, "b": 1}) == [("a", [0, 2, 3]), ("b", [1])]
+    # A task each, and none without pieces.
+    assert pieces._shares({"a": 2, "b": 2}) == [("a", [0, 3]), ("a", [2]), ("b", [1])]
+    assert pieces._shares({"b": 2}) == [("a", [0, 2, 3]), ("b", [1])]  # nothing is known of a yet
 
 
 def test_what_is_found_of_each_piece_comes_in_their_order(client: Client) -> None:

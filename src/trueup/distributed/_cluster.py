@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trueup.distributed._pieces import of_each, summed
@@ -38,9 +38,10 @@ class Pieces:
 
         A task does it for many pieces, for a scheduler takes longer over a task than most of these functions do.
         """
-        if not self.client.nthreads().keys() >= set(self._at.values()) or not self._at:
+        threads = self.client.nthreads()
+        if not self._at or not threads.keys() >= set(self._at.values()):
             self.locate()  # else one task would get all pieces of a worker that is gone
-        shares = self._shares()
+        shares = self._shares(threads)
         tasks = [
             self.client.submit(
                 of_each,
@@ -62,16 +63,16 @@ class Pieces:
         """The sums of what a function gives of each piece, whoever holds which."""
         return summed(self.each(function, *columns, **options))
 
-    def _shares(self) -> list[tuple[str, list[int]]]:
+    def _shares(self, threads: Mapping[str, int]) -> list[tuple[str, list[int]]]:
         """The pieces of each thread of each worker."""
         held: dict[str, list[int]] = {}
         for number in range(len(self.futures)):
             held.setdefault(self._at[number], []).append(number)
-        threads = {worker: self.client.nthreads().get(worker, 1) for worker in held}  # a worker may just be lost
         return [
-            (worker, numbers[first :: threads[worker]])
+            (worker, numbers[first::n_threads])
             for worker, numbers in held.items()
-            for first in range(min(threads[worker], len(numbers)))
+            for n_threads in [threads.get(worker, 1)]  # a worker may just have come
+            for first in range(min(n_threads, len(numbers)))
         ]
 
     def locate(self) -> dict[str, list[int]]:
