@@ -84,7 +84,7 @@ docstrings: $(VENV)/installed-dev
 	$(BIN)/python -m numpydoc lint $$(git ls-files 'src/trueup/*.py')
 
 doctests: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --doctest-modules --quiet src/trueup
+	$(BIN)/python -m pytest --doctest-modules --quiet src/trueup benchmarks/paper
 
 # An environment of its own: the peer brings 1.5 GB. Not editable, so that what is measured is what users install.
 $(BENCH)/installed: benchmarks/requirements.txt $(NATIVE) $(wildcard src/trueup/*.py src/trueup/*/*.py)
@@ -116,11 +116,11 @@ audit: $(VENV)/installed-dev ## Ask a vulnerability service about every package 
 	$(BIN)/python .ci/audit.py
 
 $(VENV)/installed-paper: $(VENV)/installed
-	$(PIP) install --editable '.[paper]'
+	$(PIP) install --group paper
 	@touch $@
 
 paper: $(VENV)/installed-paper ## Run the paper's benchmark anew; data from TRUEUP_DATA or downloaded, options in PAPER=
-	$(BIN)/trueup bench paper $(PAPER)
+	PYTHONPATH=benchmarks $(BIN)/python -m paper $(PAPER)
 
 docs: $(VENV)/installed-dev ## Build the reference from the docstrings
 	$(BIN)/python -m sphinx -q -W -b html docs build/docs

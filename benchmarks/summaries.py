@@ -24,8 +24,8 @@ import pyarrow as pa
 import trueup
 from machine import MB, PeakMemory, describe
 from measured import Measurements
+from paper.tasks import base_scores, load_task
 from scoring import traffic
-from trueup.datasets import base_scores, load_task
 from trueup.segments import cross_columns, grid_of, measure_segments, sort_rows
 from trueup.summaries import SummarySpec, audit_stream, load_summary, summarize
 from trueup.table import read_table

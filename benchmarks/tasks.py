@@ -18,12 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from machine import real_data
-from trueup import datasets
-from trueup.datasets import TASKS
+from paper import tasks as paper_tasks
+from paper.tasks import TASKS
 
 __all__ = ["LARGE_TASKS", "TASKS", "Task", "load_task"]
 
-_MOST_ROWS = 400_000  # the base models of `trueup bench paper`, which it keeps
+_MOST_ROWS = 400_000  # the base models of `make paper`, which it keeps
 _MOST_BASE_ROWS = 500_000  # a logistic regression on larger tables learns nothing more from the rest
 
 
@@ -79,8 +79,8 @@ def load_task(name: str, max_rows: int | None = None) -> Task:
 
 def _of_paper(name: str) -> Task:
     folder = real_data("bank_marketing").parent  # ends here, with a word, where there are no data
-    task = datasets.load_task(name, folder=folder, max_rows=_MOST_ROWS)
-    scores = datasets.base_scores(task)
+    task = paper_tasks.load_task(name, folder=folder, max_rows=_MOST_ROWS)
+    scores = paper_tasks.base_scores(task)
     return Task(name, task.origin, task.X.to_pandas(), task.y, scores, task.train, task.validation, task.test)
 
 

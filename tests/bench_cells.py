@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trueup.replication._cells import Cell, CellKey
-from trueup.replication._metrics import METRICS
-from trueup.replication._timing import TimingCell
+from paper._cells import Cell, CellKey
+from paper._metrics import METRICS
+from paper._timing import TimingCell
 
 
 def make_cell(task: str, method: str, origin: str = "same data", **metrics: float) -> Cell:

@@ -6,7 +6,7 @@ import io
 import zipfile
 from pathlib import Path
 
-from trueup.datasets._acs import PROBLEMS
+from paper.tasks._acs import PROBLEMS
 
 BANK_HEADER = (
     '"age";"job";"marital";"education";"default";"balance";"housing";"loan";"contact";"day";"month";"duration";'

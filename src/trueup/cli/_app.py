@@ -10,7 +10,6 @@ import typer
 
 from trueup.cli._apply import ApplyRequest, apply
 from trueup.cli._command_audit import audit_command
-from trueup.cli._command_bench import bench_app
 from trueup.cli._command_compare import compare_command
 from trueup.cli._command_diagnose import diagnose_command
 from trueup.cli._command_evaluate import evaluate_command
@@ -63,7 +62,6 @@ app.command("diagnose", epilog=EXIT_CODES)(diagnose_command)
 app.command("evaluate", epilog=EXIT_CODES)(evaluate_command)
 app.command("serve", epilog=EXIT_CODES)(serve_command)
 app.command("export", epilog=EXIT_CODES)(export_command)
-app.add_typer(bench_app, name="bench")
 
 
 @app.command("apply", epilog=EXIT_CODES)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 from numpy.typing import NDArray
 
-from trueup.datasets._columns import FloatArray
+from trueup.datasets._traffic import FloatArray
 from trueup.errors import DataFileError
 from trueup.table import arrow_to_numpy
 
