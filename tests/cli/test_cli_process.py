@@ -13,6 +13,8 @@ import pytest
 from trueup.datasets import make_traffic
 
 ENTRY = "from trueup.cli import main; main()"
+# Ctrl-C does nothing in a process that was started with SIGINT ignored, as `nohup make test &` and many CI systems do.
+ENTRY_THAT_HEARS_CTRL_C = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {ENTRY}"
 PRINT_MODULES = """
 import sys
 from trueup.cli import main
@@ -102,7 +104,7 @@ def test_ctrl_c_stops_the_work_and_nothing_is_left(tmp_path, command, options, s
     ours, theirs = os.openpty()
     arguments = [command, "big.parquet", "--label=label", "--score=score", "--drop=true_probability", *options]
     process = subprocess.Popen(
-        [sys.executable, "-c", ENTRY, *arguments],
+        [sys.executable, "-c", ENTRY_THAT_HEARS_CTRL_C, *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -123,6 +125,63 @@ def test_ctrl_c_stops_the_work_and_nothing_is_left(tmp_path, command, options, s
     assert b"Stopped. Nothing was written." in shown
     assert b"Traceback" not in shown
     assert os.listdir(tmp_path) == ["big.parquet"]
+
+
+# The arguments: how SIGHUP is handled at the start, and the signal that comes when half of a table is written.
+SIGNAL_IN_THE_MIDDLE = """
+import signal, sys
+import pyarrow.csv
+from trueup.cli import main
+signal.signal(signal.SIGHUP, getattr(signal, sys.argv.pop(1)))
+number, whole = getattr(signal, sys.argv.pop(1)), pyarrow.csv.write_csv
+def write_half(table, sink, *options):
+    sink.write(b"half")
+    for _ in range(2):  # closing a terminal often sends it twice
+        signal.raise_signal(number)
+    whole(table, sink, *options)
+pyarrow.csv.write_csv = write_half
+main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_that_ends_the_process_leaves_no_temporary_file(run_process, shared, tmp_path, name, code):
+    arguments = ["apply", shared.table, "-m", shared.model, "-o", tmp_path / "o.csv"]
+    done = run_process("SIG_DFL", name, *arguments, code=SIGNAL_IN_THE_MIDDLE)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert done.stderr == b"Stopped. Nothing was written.\n"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
+def test_nohup_is_respected(run_process, shared, tmp_path):
+    arguments = ["apply", shared.table, "-m", shared.model, "-o", tmp_path / "o.csv"]
+    assert run_process("SIG_IGN", "SIGHUP", *arguments, code=SIGNAL_IN_THE_MIDDLE).returncode == 0
+    assert (tmp_path / "o.csv").exists()
+
+
+def with_closed(streams, arguments):
+    """Run the program from a shell that has closed some streams, as ``>&-`` does."""
+    command = ["sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, "-c", ENTRY, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+@pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_bug(shared, quick, tmp_path, streams):
+    model = tmp_path / "m.trueup"
+    done = with_closed(streams, ["fit", shared.table, "--label=y", "--score=p", "--drop=w", "-o", model, *quick])
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert model.read_bytes() == shared.model.read_bytes()  # and nothing that was printed is in it
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+def test_a_result_for_a_program_is_not_written_to_a_stdout_that_is_closed(shared):
+    for arguments in (["apply", shared.table, "-m", shared.model, "-o", "-"], ["inspect", shared.model, "--json"]):
+        done = with_closed(">&-", arguments)
+        assert (done.returncode, done.stdout) == (3, b"")
+        assert done.stderr.startswith(b"error: stdout is closed")
 
 
 def read_until(terminal: int, word: bytes | None, shown: bytes, seconds: float = 45.0) -> bytes:

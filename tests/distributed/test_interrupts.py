@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -48,6 +49,15 @@ async def _settle() -> None:
     pass
 
 
+@pytest.fixture
+def _hears_ctrl_c() -> Iterator[None]:
+    """Python's own handler, which is not there if SIGINT was ignored at the start, as by `nohup make test &`."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_hears_ctrl_c")
 @pytest.mark.parametrize("where", ["_wait_for", "_start"])
 def test_ctrl_c_in_round_two_leaves_the_cluster_as_it_was(
     client: Client, monkeypatch: pytest.MonkeyPatch, expected: bytes, where: str

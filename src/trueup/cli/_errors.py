@@ -38,7 +38,7 @@ EXIT_CODE_MEANINGS = {
     ExitCode.DATA: "the data can't be used, or a file can't be read or written",
     ExitCode.MODEL: "the model file can't be used, or can't be exported",
     ExitCode.LIMIT: "a limit that was asked for is not met",
-    ExitCode.STOPPED: "stopped by Ctrl-C",
+    ExitCode.STOPPED: "stopped by Ctrl-C (by SIGTERM 143, by SIGHUP 129)",
 }
 
 

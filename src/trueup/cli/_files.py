@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trueup.cli._printing import check_stdout
 from trueup.errors import ColumnError, FileError
 from trueup.streams._csv import read_csv, with_category_text, with_faithful_text, write_csv
 from trueup.streams._formats import Format, format_of_ending, known_ending
@@ -159,6 +160,7 @@ def opened_sink(path: str) -> Iterator[Any]:
     from trueup.model import atomic_path
 
     if path == STANDARD_STREAM:
+        check_stdout()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._errors import one_line
+from trueup.errors import FileError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bytes_in_words",
+    "check_stdout",
     "discard_stdout",
     "facts",
     "percent",
@@ -47,8 +49,15 @@ def screen() -> Console:
     return console
 
 
+def check_stdout() -> None:
+    """Refuse to write to a stdout that is closed what a program waits for; a summary for people may go nowhere."""
+    if getattr(sys.stdout, "name", None) == os.devnull:  # as `trueup.cli._run` opens what was closed
+        raise FileError("stdout is closed, so the result can't be written to it. Name a file, or send stdout to one.")
+
+
 def print_json(value: Mapping[str, Any]) -> None:
     """One JSON object on stdout; what is not a finite number is null."""
+    check_stdout()
     print(json.dumps(_finite(value), indent=2, allow_nan=False))
 
 

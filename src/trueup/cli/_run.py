@@ -15,6 +15,7 @@ import typer
 
 from trueup.cli._errors import ExitCode, StoppedLate, error_line, exit_code_of, one_line
 from trueup.cli._printing import discard_stdout
+from trueup.cli._signals import stopping_on_signals
 from trueup.errors import TrueupWarning
 
 __all__ = ["RunState", "run"]
@@ -34,23 +35,24 @@ class RunState:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and give its exit code."""
     state = RunState(debug=os.environ.get("TRUEUP_DEBUG", "") not in ("", "0"))
+    _open_closed_streams()
     _never_fail_to_print()
-    with _plain_warnings():
+    with _plain_warnings(), stopping_on_signals() as stop:
         try:
             return _run(arguments, state)
         except BrokenPipeError:
             discard_stdout()  # the reader has seen enough, as `head` does
             return ExitCode.FINE
         except StoppedLate:
-            print("Stopped.", file=sys.stderr)
-            return ExitCode.STOPPED
+            _say("Stopped.")
+            return stop.exit_code
         except KeyboardInterrupt:
-            print("Stopped. Nothing was written.", file=sys.stderr)
-            return ExitCode.STOPPED
+            _say("Stopped. Nothing was written.")
+            return stop.exit_code
         except Exception as error:
             if state.debug:
                 traceback.print_exc()
-            print(f"error: {error_line(error)}", file=sys.stderr)
+            _say(f"error: {error_line(error)}")
             return exit_code_of(error)
 
 
@@ -97,6 +99,25 @@ def _plain_warnings() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
+
+
+def _say(line: str) -> None:
+    """A line on stderr, if anybody can still read it: a terminal that was closed can't be written to."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr)
+
+
+def _open_closed_streams() -> None:
+    """Let streams that were closed when the process started (``>&-``) lead nowhere.
+
+    They are None in Python, and printing to them would fail. Worse, the next file that is opened, a model say, would
+    get the number of such a stream, and a library that prints would write into it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in the order of their numbers
+        if getattr(sys, name) is None:
+            nowhere = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115 (open as long as the process)
+            os.set_inheritable(nowhere.fileno(), True)
+            setattr(sys, name, nowhere)
 
 
 def _never_fail_to_print() -> None:
