@@ -191,3 +191,21 @@ def test_another_teams_model_is_tested_on_the_last_year(run, tmp_path, monkeypat
     assert set(rows["year"].to_pylist()) == {2018}
     losses = [trueup.metrics.log_loss(rows["employed"], rows[name]) for name in ("predicted_probability", "calibrated")]
     assert [metrics["log_loss"][name] for name in ("base", "candidate")] == pytest.approx(losses)
+
+
+def test_the_rules_of_the_verdict_can_be_set_as_for_compare(evaluate):
+    rules = ["--primary=brier", "--guardrail=auroc=0.1", "--guardrail=ece", "--level=0.1"]
+    found = evaluate("--json", "--drop=year,user", *rules).json["comparison"]
+    roles = {row["metric"]: (row["role"], row["margin"]) for row in found["metrics"]}
+    assert roles["brier"] == ("primary", None)
+    assert roles["auroc"] == ("guardrail", 0.1)
+    assert roles["ece"][0] == "guardrail"
+    assert roles["prauc"] == ("shown", None)
+    assert found["level"] == 0.1
+
+
+def test_a_guardrail_that_is_no_metric_is_refused_before_the_work(evaluate, tmp_path):
+    outcome = evaluate("--guardrail=f1")
+    assert outcome.code == 2
+    assert "'f1' is none of" in " ".join(outcome.err.replace("│", " ").split())
+    assert not (tmp_path / "out").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from functools import partial
 from typing import Annotated
 
@@ -11,21 +10,11 @@ import typer
 from trueup.cli._compare import CompareRequest, FailOn, compare
 from trueup.cli._files import STANDARD_STREAM
 from trueup.cli._options import INPUT_FILES, AsJson, Html, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
 
 __all__ = ["compare_command"]
 
-_RULES, _ASK, _SEARCH, _SHOW, _GATE = "The rules", "Which segments", "The draws", "The answer", "For scripts"
-
-
-class Metric(str, enum.Enum):
-    """What can be primary."""
-
-    LOG_LOSS = "log_loss"
-    BRIER = "brier"
-    PRAUC = "prauc"
-    AUROC = "auroc"
-    ECCE = "ecce"
-    ECE = "ece"
+_ASK, _SEARCH, _SHOW, _GATE = "Which segments", "The draws", "The answer", "For scripts"
 
 
 def compare_command(
@@ -40,21 +29,10 @@ def compare_command(
         typer.Option("--cluster", help="The column that says which rows belong together, such as a user's."),
     ] = None,
     input_format: InputFormat = None,
-    primary: Annotated[
-        Metric, typer.Option(help="The metric that must improve.", rich_help_panel=_RULES)
-    ] = Metric.LOG_LOSS,
-    guardrail: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--guardrail",
-            help="A metric that must not get worse, or not by more than a margin: auroc or auroc=0.002; may be given "
-            "again; prauc, auroc and ecce by default, or none; mce may be one, in sigmas.",
-            metavar="METRIC[=MARGIN]",
-            rich_help_panel=_RULES,
-        ),
-    ] = None,
+    primary: Primary = Metric.LOG_LOSS,
+    guardrail: Guardrails = None,
     level: Annotated[
-        float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=_RULES)
+        float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=RULES)
     ] = 0.05,
     features: Annotated[
         list[str] | None,
@@ -128,7 +106,6 @@ def compare_command(
     if as_json and output == STANDARD_STREAM:
         raise typer.BadParameter("the table goes to stdout, so JSON can't", param_hint="--json")
     options = {
-        "primary": primary.value,
         "level": level,
         "max_depth": max_depth,
         "max_values": max_values,
@@ -138,7 +115,7 @@ def compare_command(
         "random_state": seed,
         "n_jobs": jobs,
         "verbose": 0 if quiet else 1,
-        **_guardrails(guardrail),
+        **rules_of(primary, guardrail),
     }
     request = CompareRequest(
         table=table,
@@ -160,25 +137,3 @@ def compare_command(
         options=options,
     )
     return partial(compare, request)
-
-
-def _guardrails(given: list[str] | None) -> dict[str, object]:
-    """The parameters of `trueup.compare` that the options mean."""
-    if given is None:
-        return {}
-    if given == ["none"]:
-        return {"guardrails": ()}
-    margins: dict[str, float] = {}
-    names = []
-    for text in given:
-        name, equals, margin = text.partition("=")
-        known = [*(metric.value for metric in Metric), "mce"]
-        if name not in known:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint="--guardrail")
-        names.append(name)
-        if equals:
-            try:
-                margins[name] = float(margin)
-            except ValueError:
-                raise typer.BadParameter(f"{margin!r} is not a number", param_hint="--guardrail") from None
-    return {"guardrails": tuple(names), "margins": margins}

@@ -11,6 +11,7 @@ from trueup.cli._compare import FailOn
 from trueup.cli._evaluate import EvaluateOptions, EvaluateRequest, evaluate
 from trueup.cli._models import ModelSpec
 from trueup.cli._options import AsJson, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
 
 __all__ = ["evaluate_command"]
 
@@ -101,7 +102,11 @@ def evaluate_command(
             rich_help_panel=_MANY,
         ),
     ] = None,
-    level: Annotated[float, typer.Option(help="The level of significance, between 0 and 1.")] = 0.05,
+    primary: Primary = Metric.LOG_LOSS,
+    guardrail: Guardrails = None,
+    level: Annotated[
+        float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=RULES)
+    ] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split, the fit and the draws.")] = 0,
     jobs: Jobs = None,
     as_json: AsJson = False,
@@ -144,7 +149,13 @@ def evaluate_command(
         manifest=manifest,
         output=output,
         input_format=input_format,
-        options=EvaluateOptions(max_rounds=max_rounds, refit=refit, level=level, seed=seed, strict=strict),
+        options=EvaluateOptions(
+            max_rounds=max_rounds,
+            refit=refit,
+            comparison={"level": level, **rules_of(primary, guardrail)},
+            seed=seed,
+            strict=strict,
+        ),
         jobs=jobs,
         as_json=as_json,
         quiet=quiet,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import assign_roles, check_column
@@ -28,7 +28,7 @@ class EvaluateOptions:
 
     max_rounds: int = 100
     refit: bool = False
-    level: float = 0.05
+    comparison: Mapping[str, Any] = field(default_factory=dict)  # the rules: parameters of trueup.compare
     seed: int = 0
     strict: bool = False
 
@@ -128,7 +128,7 @@ def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, st
         ),
         refit=options.refit,
         strict=options.strict,
-        comparison={"level": options.level},
+        comparison=options.comparison,
         random_state=options.seed,
         n_jobs=request.jobs,
         verbose=verbose,
