@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import numpy as np
 
 import trueup
-from simulated_pairs import Pair, better_model, equal_models
+from simulated_pairs import Pair, better_model, blurred_model, equal_models
 from trueup.comparison import Comparison
 
 
@@ -70,6 +70,9 @@ def main() -> None:
             verdicts = dict(Counter(result.verdict for result in results))
             print(f"a better model, its logits off by {harmed_by:g} in 5 % of {rows:,} rows: {verdicts}")
             print(coverage(results), flush=True)
+    for rows, steep in ((500, 2.5), (1_000, 2.5), (2_000, 2.5), (options.rows, 1.6)):
+        verdicts = Counter(compared(blurred_model(seed, rows, steep), seed).verdict for seed in range(options.runs))
+        print(f"a model of better log loss, its PRAUC 3 % worse, {rows:,} rows: {dict(verdicts)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import trueup
-from simulated_pairs import better_model, equal_models
+from simulated_pairs import better_model, equal_models, sigmoid
 from trueup.comparison import Comparison
 from trueup.errors import CostWarning, DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
 
@@ -158,6 +159,36 @@ def test_a_margin_can_be_set_and_rows_that_are_too_few_for_it_are_told_of() -> N
     tight = trueup.compare(*_wiggled(), guardrails=["auroc"], margins={"auroc": 0.0}, **QUICK)
     assert tight.reasons[1].code in ("guardrail_unclear", "guardrail_fails")
     assert tight.verdict != "ship"
+
+
+def _steep_and_blurred(n: int, noise: float, seed: int) -> tuple[Any, Any, Any]:
+    """Labels, a base that is too sure of itself, and a candidate that is about right and ranks a little worse."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=n) - 2
+    candidate = sigmoid(logits + noise * rng.normal(size=n))
+    return (rng.random(n) < sigmoid(logits)).astype(int), sigmoid(-2 + 2 * (logits + 2)), candidate
+
+
+def test_a_guardrail_that_rows_are_too_few_for_says_how_many_would_do() -> None:
+    result = trueup.compare(*_steep_and_blurred(3_000, 0.1, seed=0), guardrails=["prauc"], **QUICK)
+    primary, prauc = result.reasons[:2]
+    assert (primary.code, prauc.code, result.verdict) == ("primary_improves", "guardrail_unclear", "inconclusive")
+    found = prauc.values
+    assert found["low"] < -found["margin"] < found["difference"] < 0
+    # An interval that is 1.96 / 2.8016 as long as the way to the margin ends there in 80 % of cases.
+    half = found["difference"] - found["low"]
+    needed = 3_000 * (half * 2.8016 / 1.96 / (found["difference"] + found["margin"])) ** 2
+    assert found["n_needed"] == pytest.approx(needed, rel=1e-3)
+    assert found["unit"] == "rows"
+    assert re.search(r"About [\d,]+ rows would tell\.$", prauc.text)
+
+
+def test_a_metric_that_rises_does_not_stop_shipping_because_a_fall_cannot_be_ruled_out() -> None:
+    result = trueup.compare(*_steep_and_blurred(1_000, 0.2, seed=2), guardrails=["prauc"], **QUICK)
+    prauc = result.reasons[1]
+    assert prauc.values["low"] < -prauc.values["margin"] < 0 < prauc.values["difference"]
+    assert (prauc.code, prauc.holds, result.verdict) == ("guardrail_not_worse", True, "ship")
+    assert re.search(r"^PRAUC does not get worse on these rows.* takes about [\d,]+ rows\.$", prauc.text)
 
 
 def _wiggled() -> tuple[Any, Any, Any]:

@@ -61,6 +61,11 @@ class MetricDifference:
         return "higher" if self.metric in HIGHER_IS_BETTER else "lower"
 
     @property
+    def loss(self) -> float:
+        """How much worse the candidate is; below 0 if it is better."""
+        return -self.difference if self.better == "higher" else self.difference
+
+    @property
     def worst(self) -> float:
         """The end of the interval at which the candidate looks worst, as how much worse it is."""
         return -self.low if self.better == "higher" else self.high

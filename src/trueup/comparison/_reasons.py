@@ -82,6 +82,11 @@ class Facts:
     level: float
     power: float
 
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "clusters" if self.is_clustered else "rows"
+
 
 def verdict_of(reasons: Sequence[Reason]) -> str:
     """Ship if every condition holds, keep if one fails clearly, else inconclusive."""
@@ -94,7 +99,7 @@ def reasons_of(metrics: Sequence[MetricDifference], facts: Facts) -> tuple[Reaso
     """The conditions for shipping one by one: the primary metric, the guardrails, the segments, the data."""
     primary = next(metric for metric in metrics if metric.role == "primary")
     guardrails = [metric for metric in metrics if metric.role == "guardrail"]
-    reasons = [_primary(primary, facts), *(_guardrail(metric) for metric in guardrails), _segments(facts)]
+    reasons = [_primary(primary, facts), *(_guardrail(metric, facts) for metric in guardrails), _segments(facts)]
     return (*reasons, *_data(primary, facts, all(reason.holds for reason in reasons)))
 
 
@@ -106,17 +111,45 @@ def _primary(metric: MetricDifference, facts: Facts) -> Reason:
     return Reason(f"primary_{outcome}", "primary", outcome == "improves", text, values)
 
 
-def _guardrail(metric: MetricDifference) -> Reason:
+def _guardrail(metric: MetricDifference, facts: Facts) -> Reason:
+    """Whether a guardrail holds: a loss beyond its margin is ruled out, or the metric does not get worse at all.
+
+    The second is no proof where rows are few. But to ask for proof of what a candidate does not even seem to do
+    would keep back candidates that are better in everything: docs/decisions/comparing.md has the simulations.
+    """
     margin, values = metric.margin, _values(metric) | {"margin": metric.margin}
-    name, interval = _name(metric), _interval(metric)
+    name, allowed = _name(metric), _signed(-margin if metric.better == "higher" else margin)
+    changes = f"it changes by {_signed(metric.low)} to {_signed(metric.high)}"
     if metric.worst <= margin:
-        text = f"{name} is not worse by more than {margin:.2g}{interval}."
+        text = f"{name} holds: {changes}, and {allowed} would be allowed."
         return Reason("guardrail_holds", "guardrail", True, text, values)
     if metric.best > margin:
-        text = f"{name} is worse by more than {margin:.2g}{interval}."
+        text = f"{name} gets worse by more than is allowed: {changes}, and {allowed} would be allowed."
         return Reason("guardrail_fails", "guardrail", False, text, values)
-    text = f"{name} may be worse by more than {margin:.2g}: too few rows to rule that out{interval}."
+    needed = _needed_for(metric, facts)
+    values |= {"n_needed": needed, "unit": facts.unit}
+    if needed is not None and metric.loss <= 0:
+        text = (
+            f"{name} does not get worse on these rows: {changes}. "
+            f"To rule out a change beyond {allowed} takes about {_rounded(needed):,} {facts.unit}."
+        )
+        return Reason("guardrail_not_worse", "guardrail", True, text, values)
+    enough = "" if needed is None else f" About {_rounded(needed):,} {facts.unit} would tell."
+    text = f"{name} may get worse by more than is allowed: {changes}, and {allowed} would be allowed.{enough}"
     return Reason("guardrail_unclear", "guardrail", False, text, values)
+
+
+def _needed_for(metric: MetricDifference, facts: Facts) -> int | None:
+    """How many rows or clusters tell on which side of its margin a guardrail is, if it changes as it did here.
+
+    It is the end of the interval on the margin's side that must come closer, as the root of the rows does. None
+    where there is no interval, or the estimate is the margin itself.
+    """
+    apart = abs(metric.margin - metric.loss)
+    reach = metric.worst - metric.loss if metric.loss <= metric.margin else metric.loss - metric.best
+    if not apart > 0 or not math.isfinite(reach):
+        return None
+    return math.ceil(facts.n_clusters * (_powered(facts) * reach / apart) ** 2)
 
 
 def _segments(facts: Facts) -> Reason:
@@ -142,7 +175,7 @@ def _data(primary: MetricDifference, facts: Facts, all_hold: bool) -> list[Reaso
         text = f"There {'is one cluster' if facts.is_clustered else 'is one row'} only, which shows no spread."
         return [Reason("too_little_data", "data", False, text, {"n": facts.n_clusters})]
     detectable = _detectable(primary, facts)
-    unit = "clusters" if facts.is_clustered else "rows"
+    unit = facts.unit
     values: dict[str, Any] = {"minimum_detectable": detectable, "n": facts.n_clusters, "unit": unit}
     text = (
         f"With {facts.n_clusters:,} {unit}, a difference of {detectable:.2g} would be found in "
@@ -157,9 +190,14 @@ def _data(primary: MetricDifference, facts: Facts, all_hold: bool) -> list[Reaso
 
 def _detectable(metric: MetricDifference, facts: Facts) -> float:
     """The difference that is found with the power asked for: the interval excludes 0 that often."""
+    return _powered(facts) * (metric.high - metric.low) / 2
+
+
+def _powered(facts: Facts) -> float:
+    """How many halves of an interval a difference must be to leave it out with the power asked for."""
     normal = NormalDist()
     critical = normal.inv_cdf(1 - facts.level / 2)
-    return (critical + normal.inv_cdf(facts.power)) * (metric.high - metric.low) / (2 * critical)
+    return (critical + normal.inv_cdf(facts.power)) / critical
 
 
 def _values(metric: MetricDifference) -> dict[str, Any]:
@@ -172,7 +210,15 @@ def _name(metric: MetricDifference) -> str:
 
 
 def _interval(metric: MetricDifference) -> str:
-    return f" ({metric.low:+.2g} to {metric.high:+.2g})"
+    return f" ({_signed(metric.low)} to {_signed(metric.high)})"
+
+
+def _signed(value: float) -> str:
+    """A change with two digits that mean something."""
+    if not math.isfinite(value) or value == 0:
+        return "0" if value == 0 else "–"
+    digits = max(0, 1 - math.floor(math.log10(abs(value))))
+    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def _rounded(n: int) -> int:
