@@ -14,7 +14,7 @@ from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output
 from trueup.cli._printing import print_json, screen, shown
 from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import ColumnError, ParameterError, ScoreError
-from trueup.streams._csv import csv_columns, with_faithful_text
+from trueup.streams._csv import csv_schema, with_faithful_text
 
 if TYPE_CHECKING:
     from trueup.inference import BaselineCalibrator, Calibrator, ScoredBatch
@@ -157,7 +157,7 @@ def _whole_files(stream: Stream) -> Iterator[Batch]:
 def _as_text(batch: Batch, stream: Stream) -> Any:
     """The rows of a CSV file, in which nothing changes on the way to another."""
     path = next(path for path in stream.files if repr(path) == batch.part)
-    in_file = set(csv_columns(path))  # others are told by its folders
+    in_file = set(csv_schema(path).names)  # others are told by its folders
     own = with_faithful_text(batch.table.select([name for name in stream.columns if name in in_file]), path)
     for name in stream.columns:
         if name not in in_file:

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import Roles, assign_roles, check_column
+from trueup.cli._dates import dates_of, refuse_dates
 from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._findings import Findings, findings_of, verdict
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from trueup.segments import Segment
     from trueup.summaries import SummaryAudit
 
-__all__ = ["AuditRequest", "audit", "dates_of", "judge", "print_findings", "values_needed"]
+__all__ = ["AuditRequest", "audit", "judge", "print_findings", "values_needed"]
 
 # Of columns that are named with --by: the most values that are told apart, the most of a column of numbers, and into
 # how many ranges numbers with more are cut.
@@ -149,6 +150,8 @@ def _segments_to_test(request: AuditRequest, roles: Roles, table: Any, where: st
         categorical += [name for name in dates_of(X) if name not in categorical]
         depth = min(_DEPTH, len(roles.features))
         values = request.max_values or values_needed(X, categorical)
+    else:
+        refuse_dates(table, roles, named=bool(request.features))
     return X, {
         "discover": "tree" if request.discover else None,
         "categorical_features": categorical or "from_dtype",
@@ -207,13 +210,6 @@ def _holds_numbers(arrow_type: Any) -> bool:
 
     checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
     return any(check(arrow_type) for check in checks)
-
-
-def dates_of(table: Any) -> list[str]:
-    """The columns of dates and times."""
-    import pyarrow as pa
-
-    return [field.name for field in table.schema if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type)]
 
 
 def print_findings(request: AuditRequest, table: str, findings: Findings, seconds: float) -> None:

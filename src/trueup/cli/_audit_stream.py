@@ -7,8 +7,9 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._audit import AuditRequest, dates_of, judge, print_findings, values_needed
+from trueup.cli._audit import AuditRequest, judge, print_findings, values_needed
 from trueup.cli._columns import Roles, assign_roles
+from trueup.cli._dates import dates_of, refuse_dates
 from trueup.cli._errors import after_writing
 from trueup.cli._files import STANDARD_STREAM, check_output
 from trueup.cli._findings import findings_of_summary
@@ -118,13 +119,10 @@ def _summarized(request: AuditRequest) -> SegmentSummary:
 
 
 def _roles(request: AuditRequest, stream: Stream) -> Roles:
-    import pyarrow as pa
-
     for name, lacking in stream.partial_columns.items():
         warnings.warn(f"Column {name!r} is left out: {lacking} doesn't have it.", DataWarning, stacklevel=2)
-    columns = pa.schema([(name, pa.null()) for name in stream.columns], metadata=dict(stream.metadata))
     return assign_roles(
-        columns.empty_table(),
+        stream.shape(),
         stream.name,
         label=request.label,
         score=request.score,
@@ -150,6 +148,8 @@ def _spec(request: AuditRequest, stream: Stream, roles: Roles) -> SummarySpec:
         categorical += [name for name in dates_of(X) if name not in categorical]
         depth = min(_DEPTH, len(roles.features))
         values = request.max_values or values_needed(X, categorical)
+    else:
+        refuse_dates(X, roles, named=bool(request.features))
     with naming_bad_scores(stream, request.score):
         return SummarySpec.learn(
             X if roles.features else None,

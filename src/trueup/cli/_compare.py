@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import Roles, assign_roles
+from trueup.cli._dates import refuse_dates
 from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._pages import check_page, file_in_title, write_html
@@ -75,6 +76,7 @@ def compare(request: CompareRequest) -> int | None:
         drop=request.drop,
         others={"--base": request.base, "--candidate": request.candidate, "--cluster": request.cluster},
     )
+    refuse_dates(table, roles, named=bool(request.features))
     table = source.with_category_text(table, roles.categorical)
     import_module("trueup.comparison")  # loading it is not part of the comparison's time
     started = time.perf_counter()

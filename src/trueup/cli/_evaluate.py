@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import assign_roles, check_column
 from trueup.cli._compare import FailOn
+from trueup.cli._dates import refuse_dates, without_dates
 from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, TableSource
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
@@ -109,6 +110,10 @@ def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, st
         categorical=spec.categorical,
         drop=(*spec.drop, *no_features),
     )
+    if spec.features:
+        refuse_dates(table, roles, named=True)
+    else:
+        roles = without_dates(table, roles)
     table = source.with_category_text(table, roles.categorical)
     options = request.options
     verbose = 0 if request.quiet else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import Roles, assign_roles
+from trueup.cli._dates import refuse_dates
 from trueup.errors import FileError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def fitted_stream(request: FitRequest, stream: Stream) -> Any:
     named = (request.label, request.score, request.weight, request.key)
     # Its error names the file, and the one that follows would not.
     stream.check([name for name in named if name is not None and name in stream.partial_columns])
-    roles = roles_of_table(request, _shape(stream), stream.name)
+    roles = roles_of_table(request, stream.shape(), stream.name)
     columns = {"label": roles.label, "score": roles.score, "weight": roles.weight, "key": request.key}
     if request.scheduler is None:
         return estimator(request, roles, features=list(roles.features)).fit_stream(stream, **columns)
@@ -33,7 +34,7 @@ def roles_of_table(request: FitRequest, table: Any, where: str) -> Roles:
     drop = request.drop
     if request.key is not None and not request.features:
         drop = (*drop, request.key)
-    return assign_roles(
+    roles = assign_roles(
         table,
         where,
         label=request.label,
@@ -43,6 +44,8 @@ def roles_of_table(request: FitRequest, table: Any, where: str) -> Roles:
         categorical=request.categorical,
         drop=drop,
     )
+    refuse_dates(table, roles, named=bool(request.features))
+    return roles
 
 
 def estimator(request: FitRequest, roles: Roles, kind: Any = None, **parameters: Any) -> Any:
@@ -56,17 +59,6 @@ def estimator(request: FitRequest, roles: Roles, kind: Any = None, **parameters:
         **request.estimator,
         **parameters,
     )
-
-
-def _shape(stream: Stream) -> Any:
-    """A table without rows that has the stream's columns, and what pandas has noted in its first file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    metadata = None
-    if stream.files and stream.files[0].lower().endswith(".parquet"):
-        metadata = pq.read_schema(stream.files[0]).metadata
-    return pa.schema([(name, pa.null()) for name in stream.columns], metadata=metadata).empty_table()
 
 
 def _fitted_on_cluster(request: FitRequest, stream: Stream, roles: Roles, columns: dict[str, str | None]) -> Any:

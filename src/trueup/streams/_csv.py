@@ -17,17 +17,17 @@ from trueup.errors import FileError
 if TYPE_CHECKING:
     from trueup.model import ValueKind
 
-__all__ = ["csv_columns", "read_csv", "with_category_text", "with_faithful_text", "write_csv"]
+__all__ = ["csv_schema", "read_csv", "with_category_text", "with_faithful_text", "write_csv"]
 
 _PLAIN_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
-def csv_columns(path: str) -> list[str]:
-    """The names of the columns. Types are not guessed here: those of all rows may differ from those of the first."""
+def csv_schema(path: str) -> Any:
+    """The columns, with types that the first rows suggest: those of all rows may differ from them."""
     from pyarrow import csv
 
     with csv.open_csv(path, parse_options=_parse_options()) as reader:
-        return list(reader.schema.names)
+        return reader.schema
 
 
 def read_csv(source: Any, kinds: Mapping[str, ValueKind]) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trueup.errors import FileError
 from trueup.streams._batch import Batch
-from trueup.streams._csv import csv_columns, read_csv
+from trueup.streams._csv import csv_schema, read_csv
 from trueup.streams._formats import Format, format_of_ending
 from trueup.streams._parts import ColumnTypes, doubled_column, located, telling_problems, types_of
 from trueup.streams._paths import Found, folder_columns
@@ -92,6 +92,16 @@ class FilePart:
         """What messages call it."""
         return repr(self.path)
 
+    @property
+    def likely_schema(self) -> pa.Schema:
+        """Its schema; of a CSV file, what its first rows suggest."""
+        import pyarrow as pa
+
+        if self.schema is not None:
+            return self.schema
+        told = pa.schema([(column, self.types[column]) for column in self.in_folders])
+        return pa.unify_schemas([csv_schema(self.path), told])
+
     def with_kinds(self, kinds: Mapping[str, ValueKind]) -> FilePart:
         """The same file, of which more is known."""
         return replace(self, kinds={**self.kinds, **kinds})
@@ -146,7 +156,7 @@ def _look_at_arrow(path: str) -> Look:
 
 def _look_at_csv(path: str) -> Look:
     """The columns; their types are those of all rows, which are not read here."""
-    names = csv_columns(path)
+    names = csv_schema(path).names
     if len(set(names)) < len(names):
         doubled = next(name for name in names if names.count(name) > 1)
         raise doubled_column(repr(path), doubled)

@@ -208,11 +208,22 @@ class Stream:
         """
         return sample_of(self.batches(columns), n_rows, seed)
 
-    @property
-    def metadata(self) -> Mapping[bytes, bytes]:
-        """What the first part says of the table as a whole, such as what pandas made of it."""
-        schema = self._parts[0].schema if self._parts else None
-        return (schema.metadata if schema is not None else None) or {}
+    def shape(self) -> pa.Table:
+        """Return a table without rows that has the columns of all parts, with types as the first part has them.
+
+        Returns
+        -------
+        pyarrow.Table
+            Of a CSV file, types are what its first rows suggest, so that nothing is read in full; types that are not
+            known are ``null``. What the first part says of the table as a whole, as pandas does, is kept.
+        """
+        import pyarrow as pa
+
+        first = self._parts[0] if self._parts else None
+        schema = first.likely_schema if isinstance(first, FilePart) else first.schema if first is not None else None
+        known = {} if schema is None else {field.name: field.type for field in schema}
+        columns = [(column, known.get(column, pa.null())) for column in self.columns]
+        return pa.schema(columns, metadata=None if schema is None else schema.metadata).empty_table()
 
     @property
     def files(self) -> tuple[str, ...]:
