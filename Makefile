@@ -46,7 +46,7 @@ SANITIZED := build/sanitized
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 SANITIZED_SITE = $(SANITIZED)/$(patsubst $(abspath $(VENV))/%,%,$(SITE))
 KERNEL_TESTS := tests/inference tests/segments tests/training/test_gradients.py tests/training/test_rescale.py \
-	tests/baselines/test_hkrr_against_plain.py tests/model/test_trees.py tests/model/test_golden_file.py \
+	tests/model/test_trees.py tests/model/test_golden_file.py \
 	tests/summaries/test_bins_against_plain.py tests/comparison/test_resampling_against_plain.py \
 	tests/comparison/test_halved_segments_against_plain.py
 

@@ -12,8 +12,7 @@ import trueup
 
 def test_the_public_names_are_these() -> None:
     classes = (
-        "AuditResult BaselineCalibrator Calibrator Comparison Diagnosis Evaluation Finding MCGrad "
-        "MulticalibratedClassifier OnnxExport"
+        "AuditResult Calibrator Comparison Diagnosis Evaluation Finding MCGrad MulticalibratedClassifier OnnxExport"
     )
     others = (
         "__version__ audit baselines compare curves datasets diagnose errors evaluate evaluation export_onnx load "

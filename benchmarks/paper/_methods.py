@@ -155,7 +155,7 @@ def _hkrr(rows: ScoredTask) -> Outcome:
         (rows.features(part), task.y[part], rows.scores[part], rows.groups(part))
         for part in (task.train, task.validation, task.test)
     )
-    model = HKRR.paper(lambda_=_LAMBDA, n_jobs=rows.n_jobs)
+    model = HKRR.paper(lambda_=_LAMBDA)
     started = time.perf_counter()
     watched = (*validation[:3], None, validation[3])
     model.fit(train[0], train[1], scores=train[2], groups=train[3], eval_set=watched)

@@ -19,7 +19,6 @@ namespace trueup {
 void bind_binned(nanobind::module_& m);
 void bind_cells(nanobind::module_& m);
 void bind_resampling(nanobind::module_& m);
-void bind_groups(nanobind::module_& m);
 }  // namespace trueup
 
 namespace nb = nanobind;
@@ -211,6 +210,5 @@ NB_MODULE(_native, m) {
         "hessians"_a.noconvert(), "n_threads"_a = 1);
     trueup::bind_binned(m);
     trueup::bind_cells(m);
-    trueup::bind_groups(m);
     trueup::bind_resampling(m);
 }

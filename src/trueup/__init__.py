@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from trueup.diagnosis import Diagnosis, Finding, diagnose
     from trueup.evaluation import Evaluation, evaluate
     from trueup.exporting import OnnxExport, export_onnx
-    from trueup.inference import BaselineCalibrator, Calibrator, load
+    from trueup.inference import Calibrator, load
 
 __all__ = [
     "TRUSTED_TYPES",
     "AuditResult",
-    "BaselineCalibrator",
     "Calibrator",
     "Comparison",
     "Diagnosis",
@@ -65,7 +64,6 @@ __all__ = [
 
 _HOME = {
     "AuditResult": "trueup.auditing",
-    "BaselineCalibrator": "trueup.inference",
     "Calibrator": "trueup.inference",
     "Comparison": "trueup.comparison",
     "Diagnosis": "trueup.diagnosis",

@@ -107,27 +107,6 @@ class Cells:
 
 Shorts = npt.NDArray[np.uint16]
 
-def bins_of(probabilities: Floats, width: float, n_bins: int) -> Shorts: ...
-
-class CellRows:
-    def __init__(
-        self,
-        *,
-        probabilities: Floats,
-        labels: Floats,
-        weights: Floats | None,
-        members: Bytes,
-        n_groups: int,
-        width: float,
-        n_bins: int,
-    ) -> None: ...
-    def look_once(self, groups: Ints, bins: Ints, alpha: float, noises: Floats) -> tuple[Ints, Ints, Floats]: ...
-    def probabilities(self) -> Floats: ...
-
-class CellMoves:
-    def __init__(self, *, group: Ints, bin: Ints, delta: Floats, width: float, n_bins: int, n_groups: int) -> None: ...
-    def apply(self, members: Bytes, probabilities: Floats, n_threads: int = 1) -> Floats: ...
-
 MAX_SCORE_BINS: int
 MAX_BINS_OF_COMBINATION: int
 

@@ -38,6 +38,7 @@ METHODS: list[Any] = [
     baselines.GroupMCGrad(estimator=MCGrad(validation=0.3, max_rounds=2, lightgbm_params={"min_child_samples": 20})),
 ]
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+every_map = pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: type(method).__name__)
 
 
 def fitted(method: Any, **more: Any) -> Any:
@@ -71,7 +72,7 @@ def test_fitting_twice_gives_the_same_probabilities(method: Any) -> None:
     assert ((found >= 0) & (found <= 1)).all()
 
 
-@every_method
+@every_map
 def test_a_saved_model_gives_the_same_probabilities_and_the_same_bytes(method: Any, tmp_path: Path) -> None:
     model = fitted(method)
     model.save(tmp_path / "model")
@@ -87,15 +88,12 @@ def test_a_saved_model_gives_the_same_probabilities_and_the_same_bytes(method: A
 
 
 @every_method
-def test_columns_without_names_are_found_by_position(method: Any, tmp_path: Path) -> None:
+def test_columns_without_names_are_found_by_position(method: Any) -> None:
     matrix = np.column_stack([RNG.integers(0, 3, N), RNG.normal(size=N)])
     groups = ["x0 = 1", "x1 < 0.5"]
     model = clone(method).fit(matrix, LABELS, scores=SCORES, groups=groups)
     expected = model.calibrate(matrix, SCORES)
-    model.save(tmp_path / "model")
-    loaded = trueup.load(tmp_path / "model")
-    one = loaded.calibrate_one({"x0": matrix[3, 0], "x1": matrix[3, 1]}, SCORES[3])
-    assert one == pytest.approx(expected[3], rel=1e-14)
+    assert model.calibrate(matrix[3:4], SCORES[3:4])[0] == pytest.approx(expected[3], rel=1e-14)
 
 
 @every_method
@@ -121,21 +119,19 @@ def test_bad_input_is_refused_as_mcgrad_refuses_it(method: Any) -> None:
 
 
 @every_method
-def test_a_missing_score_gives_nan_one_warning_and_leaves_the_others_alone(method: Any, tmp_path: Path) -> None:
+def test_a_missing_score_gives_nan_one_warning_and_leaves_the_others_alone(method: Any) -> None:
     model = fitted(method)
     holes = np.where(np.arange(N) % 100 == 1, np.nan, SCORES)
     with pytest.warns(MissingScoreWarning, match=r"scores: 6 of 600 scores are missing \(first at row 1\)"):
         found = model.calibrate(X, holes)
     expected = np.where(np.isnan(holes), np.nan, model.calibrate(X, SCORES))
     np.testing.assert_array_equal(found, expected)
-    model.save(tmp_path / "model")
-    assert np.isnan(trueup.load(tmp_path / "model").calibrate_one({"city": "Oslo", "age": 3.0}, float("nan")))
-    with pytest.raises(ScoreError, match=r"score is 1\.5"):
-        trueup.load(tmp_path / "model").calibrate_one({"city": "Oslo", "age": 3.0}, 1.5)
+    with pytest.raises(ScoreError, match=r"outside \[0, 1\]"):
+        model.calibrate(X, SCORES + 1)
 
 
 @every_method
-def test_without_scores_the_base_rate_is_the_base_model(method: Any, tmp_path: Path) -> None:
+def test_without_scores_the_base_rate_is_the_base_model(method: Any) -> None:
     model = clone(method).fit(X, LABELS, groups=GROUPS)
     expected = model.calibrate(X)
     rate = LABELS.mean()
@@ -146,9 +142,8 @@ def test_without_scores_the_base_rate_is_the_base_model(method: Any, tmp_path: P
         model.calibrate(X, SCORES)
     with pytest.raises(ScoreError, match="fitted on scores"):
         fitted(method).calibrate(X)
-    model.save(tmp_path / "model")
-    row = {name: values[1] for name, values in X.items()}
-    assert trueup.load(tmp_path / "model").calibrate_one(row) == pytest.approx(expected[1], rel=1e-14)
+    one = {name: values[1:2] for name, values in X.items()}
+    assert model.calibrate(one)[0] == pytest.approx(expected[1], rel=1e-14)
 
 
 @every_method
@@ -183,7 +178,7 @@ print(json.dumps([found, ones, [name for name in ("pandas", "lightgbm", "sklearn
 """
 
 
-@every_method
+@every_map
 def test_scoring_from_a_file_imports_nothing_heavy(method: Any, tmp_path: Path) -> None:
     model = fitted(method)
     model.save(tmp_path / "model.trueup")

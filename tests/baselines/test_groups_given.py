@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import trueup
 from trueup import MCGrad
 from trueup.baselines import DFMC, HKRR, GroupMCGrad
 from trueup.errors import ColumnError, ParameterError, TableError
@@ -47,16 +45,12 @@ METHODS = [HKRR(alpha=0.05), DFMC(n_estimators=10), GroupMCGrad(estimator=MCGrad
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
-def test_conditions_select_the_rows_that_their_masks_select(method: Any, tmp_path: Path) -> None:
+def test_conditions_select_the_rows_that_their_masks_select(method: Any) -> None:
     by_mask = method.fit(X, LABELS, scores=SCORES, groups=CONDITIONS).calibrate(X, SCORES, CONDITIONS)
     model = method.fit(X, LABELS, scores=SCORES, groups=list(CONDITIONS))
     assert np.array_equal(model.calibrate(X, SCORES), by_mask)
-    model.save(tmp_path / "model")
-    loaded = trueup.load(tmp_path / "model")
-    assert np.array_equal(loaded.calibrate(X, SCORES), by_mask)
-    rows = [{name: values[i] for name, values in X.items()} for i in range(40)]
-    ones = [loaded.calibrate_one(row, score) for row, score in zip(rows, SCORES, strict=False)]
-    np.testing.assert_allclose(ones, by_mask[:40], rtol=1e-14)
+    first = {name: values[:40] for name, values in X.items()}
+    np.testing.assert_allclose(model.calibrate(first, SCORES[:40]), by_mask[:40], rtol=1e-14)
 
 
 def test_a_condition_may_be_met_by_rows_of_any_library_and_order() -> None:
@@ -79,7 +73,7 @@ def test_a_value_that_was_not_there_at_fit_is_another_value_and_not_a_missing_on
 def test_segments_and_names_of_ones_own_are_taken() -> None:
     young = Segment((Interval("age", high=25),), name="young")
     model = HKRR().fit(X, LABELS, scores=SCORES, groups={"north": OneOfNorth, "young": young})
-    assert [group.name for group in model.model_.groups] == ["north", "young"]
+    assert model._groups.names == ["north", "young"]
 
 
 OneOfNorth = Segment((OneOf("country", ("NO", "SE")),))
@@ -143,13 +137,10 @@ def test_a_model_of_conditions_takes_no_masks_and_needs_its_columns() -> None:
     model = HKRR().fit(X, LABELS, scores=SCORES, groups=["age < 25", "country = NO"])
     with pytest.raises(ParameterError, match="The model takes no masks: its groups are conditions on X"):
         model.calibrate(X, SCORES, {"age < 25": AGE < 25})
-    with pytest.raises(ColumnError, match="The group 'country = NO' is about column 'country', which is missing"):
+    with pytest.raises(ColumnError, match="country = NO: X has no column 'country'"):
         model.calibrate({"age": X["age"]}, SCORES)
-    with pytest.raises(ColumnError, match="Column 'country' holds numbers, but at fit it was categorical, of strings"):
+    with pytest.raises(ColumnError, match="Column 'country' holds numbers, but at fit it held strings"):
         model.calibrate({"age": X["age"], "country": [1] * N}, SCORES)
-    calibrator: Any = model._calibrator
-    with pytest.raises(ColumnError, match="The row has no value for 'country'"):
-        calibrator.calibrate_one({"age": 3}, 0.5)
 
 
 def test_a_condition_on_a_column_without_values_means_nothing() -> None:
@@ -164,4 +155,4 @@ def test_rows_without_weight_are_in_no_group() -> None:
         weighted = HKRR().fit(X, LABELS, scores=SCORES, sample_weight=weights, groups=groups)
         fewer = {k: mask[:500] for k, mask in groups.items()} if isinstance(groups, dict) else groups
         alone = HKRR().fit(first, LABELS[:500], scores=SCORES[:500], groups=fewer)
-        assert weighted.model_.body.delta.tolist() == alone.model_.body.delta.tolist()
+        assert weighted.updates_.delta.tolist() == alone.updates_.delta.tolist()

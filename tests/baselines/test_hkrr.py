@@ -78,7 +78,7 @@ def test_probabilities_stay_within_0_and_1() -> None:
 
 def test_the_same_seed_gives_the_same_model_and_another_seed_another() -> None:
     def deltas(seed: int) -> list[float]:
-        return list(fit(random_state=seed).model_.body.delta)
+        return list(fit(random_state=seed).updates_.delta)
 
     assert deltas(1) == deltas(1)
     assert deltas(1) != deltas(2)
@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another() -> None:
 def test_refitting_forgets_what_was_before() -> None:
     model = fit()
     again = model.fit(HALVES, LABELS, scores=ONE_HALF, groups=GROUPS)
-    assert again.model_.body.delta.tolist() == fit().model_.body.delta.tolist()
+    assert again.updates_.delta.tolist() == fit().updates_.delta.tolist()
 
 
 def wrong_rows(seed: int, n: int = 4000) -> tuple[dict[str, Any], Any, Any]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from trueup.baselines import LSBoost
-from trueup.baselines._levels import joined_by_level
+from trueup.baselines._levels import joined_by_level, levels_of, nearest_levels
 from trueup.errors import ParameterError
-from trueup.inference import correction, levels_of, nearest_levels
+from trueup.inference import correction
 from trueup.model import Trees
 
 

@@ -50,7 +50,7 @@ def test_dfmc_finds_what_its_plain_twin_finds() -> None:
 
 def test_dfmc_has_trees_of_depth_2_with_at_most_4_leaves() -> None:
     X, y, p, masks = wrong_rows()
-    (fitted,) = DFMC(n_estimators=30).fit(X, y, scores=p, groups=masks).model_.body.rounds
+    (fitted,) = DFMC(n_estimators=30).fit(X, y, scores=p, groups=masks).estimator_.model_.rounds
     assert fitted.theta == 1.0
     assert fitted.trees.n_trees == 30
     assert np.diff(fitted.trees.node_offsets).max() == 3  # splits

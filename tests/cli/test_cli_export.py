@@ -1,9 +1,11 @@
 """`trueup export`."""
 
+import datetime as dt
+
+import pyarrow as pa
 import pytest
 
 import trueup
-from trueup.baselines import HKRR
 from trueup.exporting import _export
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'trueup[onnx]'")
@@ -37,11 +39,14 @@ def test_json_holds_the_inputs_and_the_difference(run, shared, tmp_path):
 
 def test_what_onnx_cannot_express_is_exit_code_4_and_one_line(run, shared, tmp_path):
     table = shared.scored
-    hkrr = HKRR().fit(table, table["y"].to_numpy(), scores=table["p"].to_numpy(), groups=["country = NA"])
-    hkrr.save(tmp_path / "h.trueup")
+    days = table.append_column("day", pa.array([dt.date(2024, 1, 1 + i % 9) for i in range(len(table))]))
+    fitted = trueup.MCGrad(categorical_features=["day"], max_rounds=0).fit(
+        days.select(["day"]), table["y"].to_numpy(), scores=table["p"].to_numpy()
+    )
+    fitted.save(tmp_path / "h.trueup")
     outcome = run("export", tmp_path / "h.trueup", "--onnx", tmp_path / "h.onnx")
     assert (outcome.code, outcome.out) == (4, "")
-    assert outcome.err.startswith("error: ONNX can't express this model")
+    assert outcome.err.startswith("error: ONNX can't express")
     assert outcome.err.count("\n") == 1
     assert not (tmp_path / "h.onnx").exists()
 

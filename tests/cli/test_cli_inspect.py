@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import trueup
-from trueup.baselines import HKRR
+from trueup.baselines import IsotonicCalibrator, PlattCalibrator
 
 
 def test_it_shows_rounds_features_losses_and_versions(run, shared):
@@ -85,21 +85,22 @@ def test_a_file_that_is_no_model_is_exit_code_4(run, shared, tmp_path):
         assert applied.code == 4
 
 
-def test_a_baseline_tells_its_kind_and_its_groups(run, shared, tmp_path):
-    table, path = shared.scored, tmp_path / "hkrr.trueup"
-    rows = {"X": table, "y": table["y"].to_numpy(), "scores": table["p"].to_numpy()}
-    HKRR().fit(**rows, groups=["country = NO", "country ≠ NO"]).save(path)
+def test_a_map_of_the_score_is_shown(run, shared, tmp_path):
+    table, path = shared.scored, tmp_path / "platt.trueup"
+    model = PlattCalibrator().fit(table, table["y"].to_numpy(), scores=table["p"].to_numpy())
+    model.save(path)
     out = run("inspect", path).out
-    for part in ("CellUpdates", "format 2", "2,000 rows", "country = NO, country ≠ NO", '"HKRR"'):
+    for part in ("0 rounds", "2,000 rows", "Map", "logit", '"PlattCalibrator"'):
         assert part in out
-    found = run("inspect", path, "--json").json
-    assert (found["kind"], found["groups"]) == ("CellUpdates", ["country = NO", "country ≠ NO"])
-    assert found["columns"] == ["country"]
+    found = run("inspect", path, "--json").json["score_map"]
+    assert (found["form"], found["slope"], found["bend"], found["tilt"]) == ("logit", model.theta_, 0.0, 0.0)
+    IsotonicCalibrator().fit(table, table["y"].to_numpy(), scores=table["p"].to_numpy()).save(path)
+    assert "straight lines between knots" in run("inspect", path).out
 
 
-def test_a_baseline_can_be_applied(run, shared, tmp_path):
-    table, path = shared.scored, tmp_path / "hkrr.trueup"
-    model = HKRR().fit(table, table["y"].to_numpy(), scores=table["p"].to_numpy(), groups=["country = NO"])
+def test_a_map_of_the_score_can_be_applied(run, shared, tmp_path):
+    table, path = shared.scored, tmp_path / "isotonic.trueup"
+    model = IsotonicCalibrator().fit(table, table["y"].to_numpy(), scores=table["p"].to_numpy())
     model.save(path)
     assert run("apply", shared.table, "--score=p", "--model", path, "-o", tmp_path / "o.parquet").code == 0
     found = pq.read_table(tmp_path / "o.parquet")["calibrated"].to_numpy()

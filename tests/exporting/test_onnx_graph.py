@@ -11,7 +11,7 @@ import pytest
 
 import trueup
 from small_fits import quick
-from trueup.baselines import IsotonicCalibrator, LSBoost, PlattCalibrator, TemperatureCalibrator
+from trueup.baselines import IsotonicCalibrator, PlattCalibrator, TemperatureCalibrator
 from trueup.datasets import make_traffic
 from trueup.model import CalibrationModel, Feature, FeatureSpec, FittedRound, Trees, ValueKind
 
@@ -231,8 +231,8 @@ def test_zero_as_missing_is_kept(export, run):
     np.testing.assert_allclose(found, model.calibrate({"x": numbers}, np.full(8, 0.5)), rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("estimator", [IsotonicCalibrator(), PlattCalibrator(), TemperatureCalibrator(), LSBoost()])
-def test_baselines_of_scores_and_levels(export, run, estimator):
+@pytest.mark.parametrize("estimator", [IsotonicCalibrator(), PlattCalibrator(), TemperatureCalibrator()])
+def test_maps_of_the_score(export, run, estimator):
     rows = make_traffic(4000, random_state=0)
     fitted = estimator.fit(rows.X, rows.y, scores=rows.scores)
     exported = export(fitted)
@@ -245,7 +245,7 @@ def test_baselines_of_scores_and_levels(export, run, estimator):
 def test_the_knots_of_a_score_map_are_met_exactly(export, run):
     rows = make_traffic(4000, random_state=0)
     fitted = IsotonicCalibrator().fit(rows.X, rows.y, scores=rows.scores)
-    knots = fitted.model_.body.scores
+    knots = fitted.model_.score_map.scores
     beside = np.concatenate([knots, np.nextafter(knots, 0), np.nextafter(knots, 1)])
     scores = np.append(beside[(beside >= 0) & (beside <= 1)], np.nan)
     found = run(export(fitted), {"score": scores})

@@ -52,13 +52,6 @@ def test_dates_and_mixed_values_are_all_named_at_once(refuse):
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"), [("cell_updates", "from bin to bin"), ("group_rounds", "which rows are in which of its groups")]
-)
-def test_baselines_on_groups_say_why(refuse, name, reason):
-    assert reason in refuse(GOLDEN / f"format_2_{name}.trueup")
-
-
-@pytest.mark.parametrize(
     ("category", "float_type", "reason"),
     [
         (2**53 + 1, "float64", "the category 9007199254740993 is not exactly a float64"),

@@ -26,7 +26,6 @@ from fuzz_model_file import mutate_model_file
 
 import trueup
 from trueup.errors import ColumnError, ModelFileError, ParameterError
-from trueup.model import BaselineModel
 from trueup.segments import parse_segment
 from trueup.serving._arrow_body import read_arrow, write_arrow
 from trueup.serving._batch import JsonBatch
@@ -86,21 +85,14 @@ class LoadModelFile:
             assert len(str(error)) < 1000, "the message is too long"
             return
         model = calibrator.model
-        masks = model.mask_names if isinstance(model, BaselineModel) else ()
         rows = _rows_of(model)
         scores = [0.0, 0.3, 1.0]
         given = None if model.base_rate is not None else scores
-        marks = {name: [True, False, True] for name in masks}
-        ones = [
-            calibrator.calibrate_one(
-                row, given and given[i], *([{name: mark[i] for name, mark in marks.items()}] if masks else [])
-            )
-            for i, row in enumerate(rows)
-        ]
+        ones = [calibrator.calibrate_one(row, given and given[i]) for i, row in enumerate(rows)]
         assert all(0 <= one <= 1 for one in ones), f"no probabilities: {ones}"
         if zlib.crc32(data) % 4 == 0:  # a table takes as long as all the rest
             table = {name: [row[name] for row in rows] for name in model.features.columns}
-            found = calibrator.calibrate(table, given, *([marks] if masks else []))
+            found = calibrator.calibrate(table, given)
             np.testing.assert_allclose(ones, found, rtol=1e-9, atol=1e-12)
 
 

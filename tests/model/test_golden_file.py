@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import trueup
+from trueup.baselines import IsotonicCalibrator, PlattCalibrator
 from trueup.errors import ModelFileError
 from trueup.model import decode_value, encode_value
-from trueup.model._manifest_2 import ARRAYS_OF_KIND
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def make_golden(path: Path) -> None:
-    """Write the golden file of the current format, and its rows and scores as JSON beside it.
+def make_golden(folder: Path) -> None:
+    """Write the golden files of the current format, and their rows and scores as JSON beside them.
 
     Run once for each format, when it is released, by ``python tests/model/test_golden_file.py``; the files of
     older formats are never written again. Some of the trees have more than 8 leaves, and some have not.
@@ -55,11 +55,17 @@ def make_golden(path: Path) -> None:
         max_rounds=3,
         lightgbm_params={"n_estimators": 6, "learning_rate": 0.2, "num_leaves": 9, "min_child_samples": 270},
     ).fit(table, labels, scores=scores)
-    model.save(path)
+    models = {
+        "format_1": model,
+        "format_1_knots": IsotonicCalibrator().fit(table, labels, scores=scores),
+        "format_1_logit": PlattCalibrator().fit(table, labels, scores=scores),
+    }
     rows = [{name: encode_value(table[name][i]) for name in table} for i in range(60)]
-    after = model.calibrate({name: values[:60] for name, values in table.items()}, scores[:60])
-    golden = {"rows": rows, "scores": scores[:60].tolist(), "calibrated": after.tolist()}
-    path.with_suffix(".json").write_text(json.dumps(golden, indent=1) + "\n")
+    for name, fitted in models.items():
+        fitted.save(folder / f"{name}.trueup")
+        after = fitted.calibrate({name: values[:60] for name, values in table.items()}, scores[:60])
+        golden = {"rows": rows, "scores": scores[:60].tolist(), "calibrated": after.tolist()}
+        (folder / f"{name}.json").write_text(json.dumps(golden, indent=1) + "\n")
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.trueup")), ids=lambda path: path.stem)
@@ -67,15 +73,11 @@ def test_a_golden_file_loads_for_ever_and_gives_the_same_scores(path: Path) -> N
     golden = json.loads(path.with_suffix(".json").read_text())
     rows = [{name: decode_value(value) for name, value in row.items()} for row in golden["rows"]]
     table = {name: [row[name] for row in rows] for name in rows[0]}
-    masks = golden.get("groups", {})
-    calibrator: Any = trueup.load(path)
+    calibrator = trueup.load(path)
     # Not bit for bit: another machine's exp and log may differ in the last digit.
-    found = calibrator.calibrate(table, golden["scores"], *([masks] if masks else []))
+    found = calibrator.calibrate(table, golden["scores"])
     np.testing.assert_allclose(found, golden["calibrated"], rtol=1e-12)
-    one_by_one = [
-        calibrator.calibrate_one(row, p, *([{name: mask[i] for name, mask in masks.items()}] if masks else []))
-        for i, (row, p) in enumerate(zip(rows, golden["scores"], strict=True))
-    ]
+    one_by_one = [calibrator.calibrate_one(row, p) for row, p in zip(rows, golden["scores"], strict=True)]
     np.testing.assert_allclose(one_by_one, golden["calibrated"], rtol=1e-12)
     assert list(calibrator.model.classes) == ["no", "yes"]
 
@@ -86,16 +88,15 @@ def test_a_golden_file_that_is_saved_again_is_the_same_bytes(path: Path, tmp_pat
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
 
 
-def test_a_file_of_format_1_is_an_mcgrad_and_those_of_format_2_are_not() -> None:
+def test_a_file_of_rounds_is_an_mcgrad_and_one_of_a_map_is_not() -> None:
     assert trueup.MCGrad.load(GOLDEN / "format_1.trueup").classes_.tolist() == ["no", "yes"]
-    with pytest.raises(ModelFileError, match=r"holds a baseline, not an MCGrad\. Use trueup\.load"):
-        trueup.MCGrad.load(GOLDEN / "format_2_score_map.trueup")
+    with pytest.raises(ModelFileError, match=r"holds a map of the score, not an MCGrad\. Use trueup\.load"):
+        trueup.MCGrad.load(GOLDEN / "format_1_knots.trueup")
 
 
-def test_every_format_and_kind_has_a_golden_file() -> None:
-    kinds = [f"format_2_{kind}" for kind in sorted(ARRAYS_OF_KIND)]
-    assert [path.stem for path in sorted(GOLDEN.glob("*.trueup"))] == ["format_1", *kinds]
+def test_rounds_and_both_forms_of_a_map_have_golden_files() -> None:
+    assert [path.stem for path in sorted(GOLDEN.glob("*.trueup"))] == ["format_1", "format_1_knots", "format_1_logit"]
 
 
 if __name__ == "__main__":
-    make_golden(GOLDEN / "format_1.trueup")
+    make_golden(GOLDEN)

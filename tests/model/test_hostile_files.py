@@ -11,7 +11,7 @@ import pytest
 PROGRAM = Path(__file__).parent / "hostile" / "judge.py"
 
 
-BASELINES = ["format_2_cell_updates", "format_2_group_rounds", "format_2_level_trees", "format_2_score_map"]
+MAPS = ["format_1_knots", "format_1_logit"]
 
 
 def judged(golden: str) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def test_thousands_of_hostile_files_are_refused_or_harmless() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
-@pytest.mark.parametrize("golden", BASELINES)
-def test_so_are_hostile_files_of_baselines(golden: str) -> None:
+@pytest.mark.parametrize("golden", MAPS)
+def test_so_are_hostile_files_of_maps_of_the_score(golden: str) -> None:
     report = judged(golden)
     assert sum(report["outcomes"].values()) >= 700
     assert report["outcomes"]["refused"] >= 500

@@ -15,6 +15,8 @@ from trueup.model import (
     Feature,
     FeatureSpec,
     FittedRound,
+    KnotMap,
+    LogitMap,
     OpaqueValue,
     RoundRecord,
     TrainingSummary,
@@ -22,8 +24,9 @@ from trueup.model import (
     ValueKind,
     plain_value,
 )
-from trueup.model._manifest import ParityRows, manifest_from_model, model_from_manifest
+from trueup.model._manifest import ParityRows, arrays_of, manifest_from_model, model_from_manifest
 
+KNOTS = KnotMap(np.array([0.1, 0.5]), np.array([0.2, 0.2]))
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 VALUES = {
     ValueKind.NUMBER: st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False).map(plain_value),
@@ -69,7 +72,8 @@ def models(draw: st.DrawFn) -> CalibrationModel:
         versions=draw(st.dictionaries(st.text(), st.text(), max_size=3)),
     )
     classes = draw(st.sampled_from([(0, 1), (False, True), (0.5, 2), ("", "a"), (dt.date(1, 1, 1), dt.date(1, 1, 2))]))
-    return CalibrationModel(spec, rounds, draw(st.none() | st.floats(0, 1)), classes, summary)
+    score_map = draw(st.none() | st.builds(LogitMap, *[st.floats(-100, 100)] * 4) | st.just(KNOTS))
+    return CalibrationModel(spec, rounds, draw(st.none() | st.floats(0, 1)), classes, summary, score_map)
 
 
 @given(models())
@@ -78,7 +82,7 @@ def test_a_manifest_comes_back_from_json_as_the_model_that_it_was_made_from(mode
     parity = ParityRows((row,), (0.25,), (0.5,))
     manifest = manifest_from_model(model, parity)
     text = json.dumps(manifest, allow_nan=False)
-    loaded, loaded_parity = model_from_manifest(json.loads(text), Trees.concatenate([]))
+    loaded, loaded_parity = model_from_manifest(json.loads(text), arrays_of(model))
     assert loaded.features == model.features
     assert (loaded.base_rate, loaded.classes, loaded.summary) == (
         model.base_rate,
@@ -86,6 +90,7 @@ def test_a_manifest_comes_back_from_json_as_the_model_that_it_was_made_from(mode
         model.summary,
     )
     assert [fitted.theta for fitted in loaded.rounds] == [fitted.theta for fitted in model.rounds]
+    assert type(loaded.score_map) is type(model.score_map)
     assert loaded_parity == parity
     assert json.dumps(manifest_from_model(loaded, loaded_parity)) == text
 
@@ -96,7 +101,7 @@ def test_what_is_not_known_of_the_training_is_null_and_comes_back_as_nan() -> No
     manifest = manifest_from_model(CalibrationModel(spec, (), summary=summary), ParityRows(((1.0,),), (0.5,), (0.5,)))
     assert manifest["summary"]["positive_rate"] is None
     assert manifest["summary"]["history"][0]["validation_loss"] is None
-    loaded, _ = model_from_manifest(manifest, Trees.concatenate([]))
+    loaded, _ = model_from_manifest(manifest, arrays_of(CalibrationModel(spec, ())))
     assert math.isnan(loaded.summary.positive_rate)
     assert math.isnan(loaded.summary.history[0].validation_loss)
 
@@ -109,4 +114,4 @@ def test_leaves_that_could_make_a_logit_infinite_are_refused(leaf: float) -> Non
     model = CalibrationModel(spec, (FittedRound(one_leaf, 1.0),))
     manifest = manifest_from_model(model, ParityRows(((1.0,),), (0.5,), (0.5,)))
     with pytest.raises(ValueError, match="logits could become infinite"):
-        model_from_manifest(manifest, one_leaf)
+        model_from_manifest(manifest, arrays_of(model))

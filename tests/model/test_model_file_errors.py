@@ -17,16 +17,27 @@ import pytest
 
 import trueup
 from trueup.errors import ModelFileError
-from trueup.model import CalibrationModel, Feature, FeatureSpec, FittedRound, Trees, ValueKind, read_model
+from trueup.model import (
+    CalibrationModel,
+    Feature,
+    FeatureSpec,
+    FittedRound,
+    KnotMap,
+    ParityRows,
+    Trees,
+    ValueKind,
+    read_model,
+    write_model,
+)
 
 GOLDEN = Path(__file__).parent / "golden" / "format_1.trueup"
 
 Edit = Callable[[dict[str, Any]], object]
 
 
-def with_manifest(path: Path, edit: Edit, extra: dict[str, bytes] | None = None) -> Path:
+def with_manifest(path: Path, edit: Edit, extra: dict[str, bytes] | None = None, source: Path = GOLDEN) -> Path:
     """The golden file with an edited manifest, more parts (compressed), and checksums that are right."""
-    with zipfile.ZipFile(GOLDEN) as archive:
+    with zipfile.ZipFile(source) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()} | (extra or {})
     manifest = json.loads(parts["manifest.json"])
     edit(manifest)
@@ -55,8 +66,8 @@ def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("extra", [{}, {"trees/new.npy": bytes(10**6)}])
 def test_a_file_of_a_newer_format_says_to_upgrade(extra: dict[str, bytes], tmp_path: Path) -> None:
-    path = with_manifest(tmp_path / "new", lambda manifest: manifest.update(format=3, new_field=1), extra)
-    with pytest.raises(ModelFileError, match=r"it is of format 3, and 2 is the newest known here\. Upgrade trueup\."):
+    path = with_manifest(tmp_path / "new", lambda manifest: manifest.update(format=2, new_field=1), extra)
+    with pytest.raises(ModelFileError, match=r"it is of format 2, and 1 is the newest known here\. Upgrade trueup\."):
         trueup.load(path)
 
 
@@ -236,3 +247,47 @@ def test_a_summary_that_json_can_not_hold_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="The model can't be saved: Object of type object is not JSON"):
         trueup.Calibrator(dataclasses.replace(model, summary=summary)).save(tmp_path / "model")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "reason"),
+    [
+        ("format_1_logit", {"slope": None}, "expected|number"),
+        ("format_1_logit", {"form": "cubic"}, "no known form"),
+        ("format_1_logit", {"more": 1.0}, "the field 'more' is unknown"),
+        ("format_1_logit", {"bend": 1e300}, "a row that must get|infinite"),
+        ("format_1_logit", {"form": "knots"}, "its parts are not those of a model file"),
+        ("format_1_knots", {"form": "logit"}, "its parts are not those of a model file"),
+        ("format_1_knots", {"shift": 1.0}, "the field 'shift' is unknown"),
+    ],
+)
+def test_a_map_that_trueup_can_not_have_written_is_refused(
+    name: str, edit: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    source = GOLDEN.with_name(f"{name}.trueup")
+    path = with_manifest(tmp_path / "edited", lambda manifest: manifest["score_map"].update(edit), source=source)
+    with pytest.raises(ModelFileError, match=reason):
+        trueup.load(path)
+
+
+@pytest.mark.parametrize(
+    ("scores", "values", "reason"),
+    [
+        ([], [], "one value per knot"),
+        ([0.1, 0.2], [0.5], "one value per knot"),
+        ([0.2, 0.1], [0.1, 0.2], "knots of a map must ascend"),
+        ([0.1, float("inf")], [0.1, 0.2], "knots of a map must ascend"),
+        ([0.1, 0.2], [0.2, 0.1], "probabilities that never fall"),
+        ([0.1, 0.2], [0.2, 1.5], "probabilities that never fall"),
+        ([0.1, 0.2], [0.2, float("nan")], "probabilities that never fall"),
+    ],
+)
+def test_knots_that_make_no_map_are_not_saved(
+    scores: list[float], values: list[float], reason: str, tmp_path: Path
+) -> None:
+    knots = KnotMap(np.array(scores), np.array(values))
+    model = CalibrationModel(FeatureSpec(("x",), ()), (), score_map=knots)
+    parity = ParityRows(((),), (0.5,), (0.5,))
+    with pytest.raises(ModelFileError, match=reason):
+        write_model(model, parity, tmp_path / "model")
+    assert not (tmp_path / "model").exists()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import trueup
 from small_fits import quick
-from trueup.baselines import HKRR, PlattCalibrator
+from trueup.baselines import PlattCalibrator
 from trueup.errors import ColumnError, ModelFileError, ParameterError, ScoreError, TableError
 from trueup.scorers import BatchScorer
 
@@ -170,20 +170,12 @@ def test_a_model_of_the_base_rate_needs_no_scores(table, tmp_path):
         BatchScorer(tmp_path / "model.trueup", score="p")
 
 
-def test_a_baseline_scores_batches_too(tmp_path):
+def test_a_map_of_the_score_scores_batches_too(tmp_path):
     fitted = PlattCalibrator().fit({"x": [0, 0, 0, 0]}, [0, 1, 0, 1], scores=[0.1, 0.3, 0.3, 0.5])
     fitted.save(tmp_path / "model.trueup")
     scorer = BatchScorer(tmp_path / "model.trueup", score="p")
     scored = scorer(pa.table({"x": [0, 0], "p": [0.2, None]}))["calibrated"].to_pylist()
     assert scored == [fitted.calibrate({"x": [0]}, [0.2])[0], None]
-
-
-def test_masks_of_groups_are_refused_before_a_job_starts(tmp_path):
-    X, y, scores = {"x": [0, 1, 0, 1]}, [0, 1, 0, 1], [0.1, 0.3, 0.3, 0.5]
-    fitted = HKRR().fit(X, y, scores=scores, groups={"odd": [False, True, False, True]})
-    fitted.save(tmp_path / "model.trueup")
-    with pytest.raises(ColumnError, match=r"needs masks of groups with every table \('odd'\)"):
-        BatchScorer(tmp_path / "model.trueup", score="p")
 
 
 def test_columns_without_names_are_refused_before_a_job_starts(tmp_path):

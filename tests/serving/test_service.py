@@ -229,7 +229,7 @@ def test_a_model_without_scores_takes_none(tmp_path, fitted):
         assert server.calibrate({"rows": [{"hour": 3}], "scores": [0.5]}).json["type"] == "/docs#bad-score"
 
 
-def test_a_baseline_is_served_like_any_model(tmp_path, fitted):
+def test_a_map_of_the_score_is_served_like_any_model(tmp_path, fitted):
     from trueup.baselines import IsotonicCalibrator
 
     path = tmp_path / "isotonic.trueup"

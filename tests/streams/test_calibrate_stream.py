@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueup import BaselineCalibrator, Calibrator, MCGrad
-from trueup.baselines import HKRR, IsotonicCalibrator
+from trueup import Calibrator, MCGrad
+from trueup.baselines import IsotonicCalibrator
 from trueup.datasets import make_traffic
 from trueup.errors import ColumnError, DataWarning, MissingScoreWarning, ScoreError
 
@@ -42,18 +42,11 @@ def test_batches_get_the_scores_of_the_whole_table_bit_for_bit(
     np.testing.assert_array_equal(found["calibrated"].to_numpy(), calibrator.calibrate(TRAFFIC.X, TRAFFIC.scores))
 
 
-def test_baselines_do_it_too() -> None:
+def test_a_map_of_the_score_does_it_too() -> None:
     fitted = IsotonicCalibrator().fit(TRAFFIC.X, TRAFFIC.y, scores=TRAFFIC.scores)
-    calibrator = BaselineCalibrator(fitted.model_)
+    calibrator = Calibrator(fitted.model_)
     found = pa.concat_tables(calibrator.calibrate_stream(TABLE, score="p", column="q", batch_rows=1_000))
     np.testing.assert_array_equal(found["q"].to_numpy(), calibrator.calibrate(TRAFFIC.X, TRAFFIC.scores))
-
-
-def test_groups_that_were_masks_can_t_come_from_a_stream() -> None:
-    masks = {"first": np.arange(6_000) < 3_000}
-    fitted = HKRR().fit(TRAFFIC.X, TRAFFIC.y, scores=TRAFFIC.scores, groups=masks)
-    with pytest.raises(ColumnError, match="1 of 1 groups are missing that were given as masks"):
-        BaselineCalibrator(fitted.model_).calibrate_stream(TABLE, score="p")
 
 
 def test_the_score_column_of_the_fit_is_known(calibrator: Calibrator) -> None:

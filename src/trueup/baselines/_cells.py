@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from trueup import _native
-from trueup.model import CellUpdates, number_of_bins
-
-__all__ = ["CellFit", "CellRows", "fit_cells"]
+__all__ = ["CellFit", "CellRows", "CellUpdates", "apply_cells", "bins_of", "fit_cells", "number_of_bins"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+Move: TypeAlias = tuple[int, int, float]  # group, bin, and what is added to the probabilities of its rows
+_ROUNDING = 1e-9  # 1 / 0.1 may be a little more than 10
+
+
+def number_of_bins(width: float) -> int:
+    """How many bins of a width there are from 0 to 1; the last one may be narrower."""
+    return max(1, math.ceil(1 / width - _ROUNDING))
+
+
+def bins_of(probabilities: Floats, width: float, n_bins: int) -> Ints:
+    """The bin of each probability: bins are ``(k width, (k + 1) width]``, and 0 is in the first."""
+    bins: Ints = np.clip(np.ceil(probabilities / width) - 1, 0, n_bins - 1).astype(np.int32)
+    return bins
+
+
+@dataclass(frozen=True, eq=False)
+class CellUpdates:
+    """Moves of the rows of a group whose probabilities are in a bin, in order; then the mean that each bin gets.
+
+    There are no means if bins are left as they are, and a mean is NaN if its bin was empty.
+    """
+
+    width: float
+    group: Ints
+    bin: Ints
+    delta: Floats
+    bin_means: Floats
+
+    @property
+    def n_bins(self) -> int:
+        """How many bins there are."""
+        return number_of_bins(self.width)
 
 
 @dataclass(frozen=True, eq=False)
 class CellRows:
-    """Rows to fit on.
-
-    Attributes
-    ----------
-    scores, labels : float64 arrays
-        What the base model said, and what happened.
-    weights : float64 array or None
-        Sample weights.
-    members : uint8 array
-        Which rows are in which groups, packed as `trueup.inference.packed_members` does.
-    n_groups : int
-        How many groups there are.
-    """
+    """Rows to fit on: scores, labels, weights, and the rows of each group."""
 
     scores: Floats
     labels: Floats
     weights: Floats | None
-    members: npt.NDArray[np.uint8]
-    n_groups: int
+    masks: Sequence[npt.NDArray[np.bool_]]
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.masks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,28 +99,92 @@ def fit_cells(
         The moves.
     """
     n_bins = number_of_bins(width)
-    cells = _native.CellRows(
-        probabilities=rows.scores,
-        labels=rows.labels,
-        weights=rows.weights,
-        members=rows.members,
-        n_groups=rows.n_groups,
-        width=width,
-        n_bins=n_bins,
-    )
-    groups = generator.permutation(rows.n_groups).astype(np.int32)
-    bins = generator.permutation(n_bins).astype(np.int32)
+    cells = _Cells(rows, width, n_bins)
+    groups = generator.permutation(rows.n_groups)
+    bins = generator.permutation(n_bins)
     noises = _Noises(generator, alpha / 4)
-    moves: list[tuple[Ints, Ints, Floats]] = []
-    while len(moves) < max_iterations:
-        moves.append(cells.look_once(groups, bins, alpha, noises.next(len(groups) * len(bins))))
-        n_moved = len(moves[-1][0])
-        noises.used(n_moved)
-        if not n_moved:
-            break
-    means = _bin_means(cells.probabilities(), rows.weights, width) if average else np.empty(0)
-    group, bin_, delta = (np.concatenate(parts) for parts in zip(*moves, strict=True))
-    return CellFit(CellUpdates(width, group, bin_, delta, means), len(moves), n_moved == 0)
+    moves: list[Move] = []
+    n_iterations, converged = 0, False
+    while n_iterations < max_iterations and not converged:
+        moved = cells.look_once(groups, bins, alpha, noises.next(rows.n_groups * n_bins))
+        noises.used(len(moved))
+        moves += moved
+        n_iterations, converged = n_iterations + 1, not moved
+    means = _bin_means(cells.probabilities, rows.weights, width) if average else np.empty(0)
+    group, bin_, delta = zip(*moves, strict=True) if moves else ((), (), ())
+    updates = CellUpdates(width, np.array(group, np.int32), np.array(bin_, np.int32), np.array(delta, float), means)
+    return CellFit(updates, n_iterations, converged)
+
+
+class _Cells:
+    """Rows whose cells, groups crossed with bins, are moved until none is wrong."""
+
+    def __init__(self, rows: CellRows, width: float, n_bins: int) -> None:
+        self._width, self._n_bins = width, n_bins
+        self._weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
+        self._labels = rows.labels
+        self._rows_of = [np.flatnonzero(mask) for mask in rows.masks]
+        self._totals = [float(self._weights[own].sum()) for own in self._rows_of]
+        # One bit per group, so that the groups of many rows are found by one pass over a few bytes of each.
+        self._members = np.packbits(np.stack(rows.masks, axis=1), axis=1)
+        self._stale = np.ones(rows.n_groups, dtype=bool)  # whether a row has moved since the group was looked at
+        self.probabilities = rows.scores.copy()
+        self._bins = bins_of(self.probabilities, width, n_bins)
+
+    def look_once(self, groups: Any, bins: Any, alpha: float, noises: Floats) -> list[Move]:
+        """Look at the cells of all groups in this order, and move those that are wrong, by the error and a noise."""
+        moves: list[Move] = []
+        for group in groups.tolist():
+            if not self._stale[group]:
+                continue  # its cells are as they were
+            self._stale[group] = False
+            sums = self._sums(self._rows_of[group])
+            first = 0
+            # A move changes the sums of other bins of the group: whether they are wrong is asked after each.
+            while len(later := np.flatnonzero(self._are_wrong(sums, group, alpha)[bins[first:]])):
+                first += int(later[0]) + 1
+                bin_ = int(bins[first - 1])
+                weight, predicted, observed = sums[:, bin_]
+                delta = (observed - predicted) / weight + float(noises[len(moves)])
+                self._move(group, bin_, delta, sums)
+                moves.append((group, bin_, delta))
+        return moves
+
+    def _sums(self, rows: Any) -> Floats:
+        """Weight, predicted and observed sums of each bin."""
+        bins, weights = self._bins[rows], self._weights[rows]
+        values = (weights, weights * self.probabilities[rows], weights * self._labels[rows])
+        return np.stack([np.bincount(bins, value, self._n_bins) for value in values])
+
+    def _are_wrong(self, sums: Floats, group: int, alpha: float) -> npt.NDArray[np.bool_]:
+        weight, predicted, observed = sums
+        is_large = (weight > 0) & (weight >= alpha * self._width * self._totals[group])
+        is_wrong: npt.NDArray[np.bool_] = is_large & (np.abs(observed - predicted) >= alpha / 2 * weight)
+        return is_wrong
+
+    def _move(self, group: int, bin_: int, delta: float, sums: Floats) -> None:
+        own = self._rows_of[group]
+        rows = own[self._bins[own] == bin_]
+        self.probabilities[rows] = np.clip(self.probabilities[rows] + delta, 0.0, 1.0)
+        self._bins[rows] = bins_of(self.probabilities[rows], self._width, self._n_bins)
+        touched = np.bitwise_or.reduce(self._members[rows], axis=0)
+        self._stale |= np.unpackbits(touched, count=len(self._stale)).astype(bool)
+        sums[:, bin_] = 0.0
+        sums += self._sums(rows)
+
+
+def apply_cells(updates: CellUpdates, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
+    """The probabilities after all moves, in the order in which they were made."""
+    moved, n_bins = scores.copy(), updates.n_bins
+    bins, rows_of = bins_of(moved, updates.width, n_bins), [np.flatnonzero(mask) for mask in masks]
+    for group, bin_, delta in zip(updates.group.tolist(), updates.bin.tolist(), updates.delta.tolist(), strict=True):
+        rows = rows_of[group][bins[rows_of[group]] == bin_]
+        moved[rows] = np.clip(moved[rows] + delta, 0.0, 1.0)
+        bins[rows] = bins_of(moved[rows], updates.width, n_bins)
+    if not len(updates.bin_means):
+        return moved
+    means = updates.bin_means[bins]
+    return np.where(np.isnan(means), moved, means)
 
 
 class _Noises:
@@ -123,7 +210,7 @@ class _Noises:
 def _bin_means(scores: Floats, weights: Floats | None, width: float) -> Floats:
     """The mean of each bin; NaN if it is empty."""
     n_bins = number_of_bins(width)
-    bins = _native.bins_of(scores, width, n_bins)
+    bins = bins_of(scores, width, n_bins)
     weight = np.bincount(bins, weights, n_bins).astype(np.float64)
     promised = np.bincount(bins, scores if weights is None else weights * scores, n_bins)
     means: Floats = np.divide(promised, weight, out=np.full(n_bins, np.nan), where=weight > 0)

@@ -1,8 +1,10 @@
-"""What all baselines have in common."""
+"""What baselines have in common: those of the score alone are models, the others are estimators that one pickles."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,18 +12,78 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.inference import BaselineCalibrator, Calibrator
-from trueup.model import BaselineModel, CalibrationModel
+from trueup.baselines._rows import FitRows, GroupsOfRows, groups_again, summary_of
+from trueup.inference import Calibrator, read_base_scores
+from trueup.model import CalibrationModel, FeatureSpec, ScoreMap
+from trueup.table import CalibrationTable
 
-__all__ = ["Baseline"]
+__all__ = ["Baseline", "GroupBaseline", "ScoreBaseline"]
 
 Floats = npt.NDArray[np.float64]
+_ANY_SCORE = 0.5  # stands for a missing one, whose row gets NaN in the end
 
 
 class Baseline(BaseEstimator):  # type: ignore[misc]
-    """A calibration that is fitted, applied and saved as `MCGrad` is."""
+    """A calibration that is fitted and applied as `MCGrad` is."""
 
-    model_: CalibrationModel | BaselineModel
+    def _keep(self, rows: FitRows) -> None:
+        """Remember what scoring needs to know of the rows: their columns, classes and base rate."""
+        columns = FeatureSpec(rows.table.names, (), rows.table.named)
+        self._base_model = CalibrationModel(columns, (), rows.base_rate, rows.given.classes)
+        self.classes_ = np.array(rows.given.classes)
+        self.n_features_in_ = len(columns.columns)
+
+    def _read(self, X: Any, scores: Any) -> tuple[CalibrationTable, Floats, npt.NDArray[np.bool_]]:
+        """A table, its base scores, and which of them are missing and stand in for nothing."""
+        check_is_fitted(self, "classes_")
+        table, base = read_base_scores(self._base_model, X, scores)
+        missing = np.isnan(base)
+        return table, np.where(missing, _ANY_SCORE, base), missing
+
+
+class ScoreBaseline(Baseline):
+    """A calibration of the score alone: a model with a map and no rounds, saved and served like any other."""
+
+    model_: CalibrationModel
+
+    def calibrate(self, X: Any, scores: Any = None) -> Floats:
+        """Calibrated probabilities of the positive class.
+
+        Parameters
+        ----------
+        X : table
+            The rows; only their number matters.
+        scores : array-like, optional
+            The base model's probabilities; needed if they were at fit.
+
+        Returns
+        -------
+        float64 array
+            One probability per row; NaN, with a warning, where the score is missing.
+        """
+        check_is_fitted(self, "model_")
+        return Calibrator(self.model_).calibrate(X, scores)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, atomically; `trueup.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; by custom it ends in ``.trueup``.
+        """
+        check_is_fitted(self, "model_")
+        Calibrator(self.model_).save(path)
+
+    def _set_map(self, rows: FitRows, score_map: ScoreMap) -> None:
+        self._keep(rows)
+        summary = summary_of(rows, type(self).__name__, self.get_params())
+        columns = self._base_model.features
+        self.model_ = CalibrationModel(columns, (), rows.base_rate, rows.given.classes, summary, score_map)
+
+
+class GroupBaseline(Baseline):
+    """A calibration of groups that the user lists."""
 
     def calibrate(self, X: Any, scores: Any = None, groups: Any = None) -> Floats:
         """Calibrated probabilities of the positive class.
@@ -39,31 +101,17 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float64 array
-            One probability a row; NaN, with a warning, where the score is missing.
+            One probability per row; NaN, with a warning, where the score is missing.
         """
-        check_is_fitted(self, "model_")
-        calibrator = self._calibrator
-        if isinstance(calibrator, BaselineCalibrator) and calibrator.model.groups:
-            return calibrator.calibrate(X, scores, groups)
-        return calibrator.calibrate(X, scores)
+        table, base, missing = self._read(X, scores)
+        calibrated = self._calibrated(base, groups_again(self._groups, table, groups))
+        calibrated[missing] = np.nan
+        return calibrated
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, atomically; `trueup.load` reads it.
+    def _keep_groups(self, rows: FitRows, found: GroupsOfRows) -> None:
+        self._keep(rows)
+        self._groups = replace(found, masks=())  # those of the fit are of no use after it
 
-        Parameters
-        ----------
-        path : path-like
-            Where to; by custom it ends in ``.trueup``.
-        """
-        check_is_fitted(self, "model_")
-        self._calibrator.save(path)
-
-    def _set_model(self, model: CalibrationModel | BaselineModel, n_jobs: int | None = None) -> None:
-        self.model_ = model
-        self.classes_ = np.array(model.classes)
-        self.n_features_in_ = len(model.features.columns)
-        self._calibrator: Calibrator | BaselineCalibrator
-        if isinstance(model, BaselineModel):
-            self._calibrator = BaselineCalibrator(model, n_jobs=n_jobs)
-        else:
-            self._calibrator = Calibrator(model, n_jobs=n_jobs)
+    def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
+        """The probabilities of rows, none of whose scores is missing."""
+        raise NotImplementedError

@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.baselines._cells import CellFit, CellRows, fit_cells
+from trueup.baselines._cells import CellFit, CellRows, CellUpdates, apply_cells, fit_cells
 from trueup.baselines._checks import check_number, check_whole
-from trueup.baselines._estimator import Baseline
-from trueup.baselines._rows import FitRows, GroupsOfRows, kept_rows, read_eval_rows, read_groups, read_rows, summary_of
+from trueup.baselines._estimator import GroupBaseline
+from trueup.baselines._rows import (
+    FitRows,
+    GroupsOfRows,
+    groups_again,
+    kept_rows,
+    read_eval_rows,
+    read_groups,
+    read_rows,
+)
 from trueup.calibrator import seeds_from
 from trueup.errors import ConvergenceWarning, DataError, ParameterError, callers_level
-from trueup.inference import compile_body, masks_of_model, packed_members
 from trueup.metrics import multicalibration_error
-from trueup.model import BaselineModel, FeatureSpec
 
 __all__ = ["HKRR"]
 
@@ -28,7 +34,7 @@ _MIN_WIDTH = 1 / (2**16 - 1)  # a bin's number has 16 bits
 Floats = npt.NDArray[np.float64]
 
 
-class HKRR(Baseline):
+class HKRR(GroupBaseline):
     """The first multicalibration algorithm: moves the cells of groups and bins until none is wrong by alpha.
 
     Parameters
@@ -43,15 +49,13 @@ class HKRR(Baseline):
     average_bins : bool
         Whether all rows of a bin get its mean in the end, as the algorithm says; this leaves as many different
         probabilities as there are bins.
-    n_jobs : int, optional
-        Threads for scoring. All cores that the process may use by default.
     random_state : int, RandomState or None
         For the order of the cells and the noise.
 
     Attributes
     ----------
-    model_ : BaselineModel
-        All that scoring needs.
+    updates_ : CellUpdates
+        The moves of the cells, in order.
     alpha_ : float
         The alpha that was taken.
     validation_errors_ : dict of float to float
@@ -96,14 +100,12 @@ class HKRR(Baseline):
         lambda_: float = 0.1,
         max_iterations: int = 1000,
         average_bins: bool = True,
-        n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
         self.alpha = alpha
         self.lambda_ = lambda_
         self.max_iterations = max_iterations
         self.average_bins = average_bins
-        self.n_jobs = n_jobs
         self.random_state = random_state
 
     @classmethod
@@ -170,13 +172,10 @@ class HKRR(Baseline):
         rows = read_rows(X, y, scores, sample_weight)
         found = read_groups(groups, rows, "HKRR")
         watched = None if eval_set is None else read_eval_rows(eval_set, rows)
-        cells = CellRows(
-            rows.scores, rows.labels, rows.weights, packed_members(found.masks, rows.n_rows), len(found.groups)
-        )
+        cells = CellRows(rows.scores, rows.labels, rows.weights, found.masks)
         fits = {alpha: self._fit(cells, alpha) for alpha in alphas}
-        models = {alpha: self._model(rows, found, fit) for alpha, fit in fits.items()}
         self.validation_errors_ = (
-            {} if watched is None else {alpha: _error(model, *watched) for alpha, model in models.items()}
+            {} if watched is None else {alpha: _error(fit.updates, found, *watched) for alpha, fit in fits.items()}
         )
         self.alpha_ = min(alphas, key=lambda alpha: (self.validation_errors_.get(alpha, 0.0), -alpha))
         chosen = fits[self.alpha_]
@@ -188,7 +187,8 @@ class HKRR(Baseline):
                 ConvergenceWarning,
                 stacklevel=callers_level(),
             )
-        self._set_model(models[self.alpha_], self.n_jobs)
+        self.updates_ = chosen.updates
+        self._keep_groups(rows, found)
         return self
 
     def _checked_alphas(self) -> list[float]:
@@ -212,20 +212,18 @@ class HKRR(Baseline):
             generator=np.random.RandomState(seed),
         )
 
-    def _model(self, rows: FitRows, found: GroupsOfRows, fit: CellFit) -> BaselineModel:
-        spec = FeatureSpec(rows.table.names, (), rows.table.named)
-        summary = summary_of(rows, "HKRR", self.get_params())
-        return BaselineModel(spec, found.groups, fit.updates, rows.base_rate, rows.given.classes, summary)
+    def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
+        return apply_cells(self.updates_, scores, masks)
 
 
-def _error(model: BaselineModel, rows: FitRows, groups: Any) -> float:
-    """The multicalibration error of a model over its own groups on some rows."""
+def _error(updates: CellUpdates, found: GroupsOfRows, rows: FitRows, groups: Any) -> float:
+    """The multicalibration error over the groups on some rows."""
     try:
-        masks = list(kept_rows(masks_of_model(model, rows.table, groups), rows.kept))
+        masks = list(kept_rows(groups_again(found, rows.table, groups), rows.kept))
     except (DataError, ParameterError) as reason:
         raise type(reason)(f"eval_set: {reason}") from reason
-    calibrated = compile_body(model)(rows.scores, np.empty((rows.n_rows, 0)), iter(masks), 1)
-    named = {group.name: mask for group, mask in zip(model.groups, masks, strict=True)}
+    calibrated = apply_cells(updates, rows.scores, masks)
+    named = dict(zip(found.names, masks, strict=True))
     error = multicalibration_error(rows.labels, calibrated, sample_weight=rows.weights, groups=named)
     if np.isnan(error):
         raise ParameterError("eval_set: no group has enough rows to tell one alpha from another. Pass more rows.")

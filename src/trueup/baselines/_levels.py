@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import TrainingError
-from trueup.inference import correction, levels_of, nearest_levels
+from trueup.inference import correction
 from trueup.model import ARRAY_TYPES, Trees
 from trueup.training import Split, trees_and_gains
 
-__all__ = ["LevelData", "LevelGrowth", "fit_levels", "joined_by_level"]
+__all__ = ["LevelData", "LevelGrowth", "apply_levels", "fit_levels", "joined_by_level", "levels_of", "nearest_levels"]
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]
@@ -71,6 +72,32 @@ class LevelGrowth:
             "num_threads": 1,  # level sets are small, and OpenMP's threads don't survive a fork
             "verbosity": -1,
         }
+
+
+def levels_of(scores: Floats, n_levels: int) -> npt.NDArray[np.int64]:
+    """The level set that each score belongs to."""
+    return np.clip(np.floor(scores * n_levels), 0, n_levels - 1).astype(np.int64)
+
+
+def nearest_levels(scores: Floats, n_levels: int) -> Floats:
+    """The level nearest to each score. Levels are the middles of equal intervals, so none of them is 0 or 1."""
+    return (levels_of(scores, n_levels) + 0.5) / n_levels
+
+
+def apply_levels(
+    rounds: Sequence[Trees],
+    n_levels: int,
+    scores: Floats,
+    *,
+    matrix: Floats,
+    categorical: npt.NDArray[np.uint8],
+    n_threads: int,
+) -> Floats:
+    """The level of each row after all rounds."""
+    level = nearest_levels(scores, n_levels)
+    for tree in rounds:
+        level = nearest_levels(correction(tree, categorical, matrix, level, n_threads), n_levels)
+    return level
 
 
 def fit_levels(

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.baselines._checks import check_number, check_whole
 from trueup.baselines._estimator import Baseline
-from trueup.baselines._levels import LevelData, LevelGrowth, fit_levels
-from trueup.baselines._rows import FitRows, read_rows, summary_of
+from trueup.baselines._levels import LevelData, LevelGrowth, apply_levels, fit_levels
+from trueup.baselines._rows import FitRows, read_rows
 from trueup.calibrator import seeds_from
 from trueup.errors import ParameterError
 from trueup.features import FeatureEncoder, learn_features
 from trueup.inference import thread_count
-from trueup.model import BaselineModel, FeatureSpec, LevelTrees, Trees
+from trueup.model import FeatureSpec, Trees
 from trueup.training import make_splits
 
 __all__ = ["LSBoost"]
@@ -52,8 +53,6 @@ class LSBoost(Baseline):
 
     Attributes
     ----------
-    model_ : BaselineModel
-        All that scoring needs.
     n_rounds_ : int
         How many rounds were kept.
     validation_errors_ : list of float
@@ -138,12 +137,37 @@ class LSBoost(Baseline):
         growth = LevelGrowth(
             int(self.n_levels), int(self.max_depth), int(self.min_child_samples), seeds[1], thread_count(self.n_jobs)
         )
-        rounds = self._rounds(_level_data(rows, spec), growth, rows.given.soft, seeds[0])
-        self.n_rounds_ = len(rounds)
-        body = LevelTrees(growth.n_levels, Trees.concatenate(rounds))
-        summary = summary_of(rows, "LSBoost", self.get_params())
-        self._set_model(BaselineModel(spec, (), body, rows.base_rate, rows.given.classes, summary), self.n_jobs)
+        self._trees = self._rounds(_level_data(rows, spec), growth, rows.given.soft, seeds[0])
+        self._n_levels, self._spec, self.n_rounds_ = growth.n_levels, spec, len(self._trees)
+        self._keep(rows)
         return self
+
+    def calibrate(self, X: Any, scores: Any = None) -> npt.NDArray[np.float64]:
+        """Calibrated probabilities of the positive class.
+
+        Parameters
+        ----------
+        X : table
+            The rows; columns are found by name.
+        scores : array-like, optional
+            The base model's probabilities; needed if they were at fit.
+
+        Returns
+        -------
+        float64 array
+            One probability per row; NaN, with a warning, where the score is missing.
+        """
+        table, base, missing = self._read(X, scores)
+        calibrated = apply_levels(
+            self._trees,
+            self._n_levels,
+            base,
+            matrix=FeatureEncoder(self._spec).encode(table),
+            categorical=_categorical(self._spec),
+            n_threads=thread_count(self.n_jobs),
+        )
+        calibrated[missing] = np.nan
+        return calibrated
 
     def _rounds(self, data: LevelData, growth: LevelGrowth, soft: bool, seed: int) -> list[Trees]:
         """As many rounds on all rows as lower the error of rows that did not grow their trees."""
@@ -171,5 +195,8 @@ def _level_data(rows: FitRows, spec: FeatureSpec) -> LevelData:
     matrix = FeatureEncoder(spec).encode(rows.table)
     if rows.kept is not None:
         matrix = np.asfortranarray(matrix[rows.kept])
-    categorical = np.array([feature.is_categorical for feature in spec.features], dtype=np.uint8)
-    return LevelData(matrix, categorical, rows.labels, rows.scores, rows.weights_or_ones)
+    return LevelData(matrix, _categorical(spec), rows.labels, rows.scores, rows.weights_or_ones)
+
+
+def _categorical(spec: FeatureSpec) -> npt.NDArray[np.uint8]:
+    return np.array([feature.is_categorical for feature in spec.features], dtype=np.uint8)

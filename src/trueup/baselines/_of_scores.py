@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from trueup.baselines._estimator import Baseline
-from trueup.baselines._rows import FitRows, read_rows, summary_of
+from trueup.baselines._estimator import ScoreBaseline
+from trueup.baselines._rows import read_rows
 from trueup.inference import score_logits
-from trueup.model import BaselineModel, CalibrationModel, FeatureSpec, FittedRound, ScoreMap, Trees
-from trueup.training import Rescaling, fit_rescaling, fit_theta
+from trueup.model import KnotMap, LogitMap
+from trueup.training import fit_rescaling, fit_theta
 
 __all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]
 
 
-class IsotonicCalibrator(Baseline):
+class IsotonicCalibrator(ScoreBaseline):
     """The rising function of the score with the least squared error.
 
     Attributes
     ----------
-    model_ : BaselineModel
-        All that scoring needs.
+    model_ : CalibrationModel
+        All that scoring needs: a map with a knot wherever the function bends.
     classes_ : array of two labels
         The labels, negative first.
 
@@ -71,20 +71,17 @@ class IsotonicCalibrator(Baseline):
         rows = read_rows(X, y, scores, sample_weight)
         regression = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         regression.fit(rows.scores, rows.labels, sample_weight=rows.weights)
-        body = ScoreMap(*_distinct(regression.X_thresholds_, regression.y_thresholds_))
-        spec = _all_columns(rows)
-        summary = summary_of(rows, "IsotonicCalibrator", self.get_params())
-        self._set_model(BaselineModel(spec, (), body, rows.base_rate, rows.given.classes, summary))
+        self._set_map(rows, KnotMap(*_distinct(regression.X_thresholds_, regression.y_thresholds_)))
         return self
 
 
-class PlattCalibrator(Baseline):
+class PlattCalibrator(ScoreBaseline):
     """A straight line of the score's logit: a factor and a shift with the least log loss.
 
     Attributes
     ----------
     model_ : CalibrationModel
-        All that scoring needs: one round, whose only tree is the shift.
+        All that scoring needs: a map of the logit.
     theta_, shift_ : float
         The calibrated logit is ``theta_ (logit + shift_)``.
     classes_ : array of two labels
@@ -135,17 +132,17 @@ class PlattCalibrator(Baseline):
         rows = read_rows(X, y, scores, sample_weight)
         fitted = fit_rescaling(score_logits(rows.scores), rows.labels, rows.weights)
         self.theta_, self.shift_ = fitted.theta, fitted.shift
-        self._set_model(_one_round(rows, fitted, "PlattCalibrator"))
+        self._set_map(rows, LogitMap(shift=fitted.theta * fitted.shift, slope=fitted.theta))
         return self
 
 
-class TemperatureCalibrator(Baseline):
+class TemperatureCalibrator(ScoreBaseline):
     """The score's logit times the factor with the least log loss: one over a temperature.
 
     Attributes
     ----------
     model_ : CalibrationModel
-        All that scoring needs: one round without trees that do anything.
+        All that scoring needs: a map of the logit.
     theta_ : float
         The calibrated logit is ``theta_`` times the logit.
     classes_ : array of two labels
@@ -196,20 +193,8 @@ class TemperatureCalibrator(Baseline):
         """
         rows = read_rows(X, y, scores, sample_weight)
         self.theta_ = fit_theta(score_logits(rows.scores), rows.labels, rows.weights)
-        self._set_model(_one_round(rows, Rescaling(self.theta_), "TemperatureCalibrator"))
+        self._set_map(rows, LogitMap(slope=self.theta_))
         return self
-
-
-def _one_round(rows: FitRows, rescaling: Rescaling, method: str) -> CalibrationModel:
-    """A rescaling as a model: a round whose tree adds the shift to every logit."""
-    fitted = FittedRound(Trees.constant(rescaling.shift), rescaling.theta)
-    summary = summary_of(rows, method, {})
-    return CalibrationModel(_all_columns(rows), (fitted,), rows.base_rate, rows.given.classes, summary)
-
-
-def _all_columns(rows: FitRows) -> FeatureSpec:
-    """The columns of the table, none of which is a feature."""
-    return FeatureSpec(rows.table.names, (), rows.table.named)
 
 
 def _distinct(scores: Any, values: Any) -> tuple[Any, Any]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
 from trueup.baselines._checks import check_number, check_whole
-from trueup.baselines._estimator import Baseline
-from trueup.baselines._rows import FitRows, GroupsOfRows, read_groups, read_rows, summary_of
+from trueup.baselines._estimator import GroupBaseline
+from trueup.baselines._rows import FitRows, GroupsOfRows, read_groups, read_rows
 from trueup.calibrator import MCGrad
 from trueup.errors import ParameterError
-from trueup.model import BaselineModel, CalibrationModel, FeatureSpec, GroupRounds, TrainingSummary
 
 __all__ = ["DFMC", "GroupMCGrad"]
 
@@ -27,8 +29,29 @@ _TREES = {
 _MIN_SUM_HESSIAN = 1e-3
 _MIN_LEARNING_RATE = 1e-6
 
+Floats = npt.NDArray[np.float64]
 
-class DFMC(Baseline):
+
+class _RoundsOnGroups(GroupBaseline):
+    """An `MCGrad` whose table has one column of zeros and ones per group."""
+
+    estimator_: MCGrad
+
+    def _fit_on_groups(self, estimator: MCGrad, rows: FitRows, found: GroupsOfRows) -> None:
+        self._keep_groups(rows, found)
+        labels = rows.labels if rows.given.soft else rows.labels.astype(int)
+        columns = _columns_of(found.names, found.masks)
+        self.estimator_ = estimator.fit(columns, labels, scores=rows.scores, sample_weight=rows.weights)
+
+    def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
+        return self.estimator_.calibrate(_columns_of(self._groups.names, masks), scores)
+
+
+def _columns_of(names: Iterable[str], masks: Iterable[npt.NDArray[np.bool_]]) -> dict[str, npt.NDArray[np.int8]]:
+    return {name: mask.view(np.int8) for name, mask in zip(names, masks, strict=True)}
+
+
+class DFMC(_RoundsOnGroups):
     """One gradient boosting of trees of depth 2 on the groups and the score, without bins.
 
     Parameters
@@ -44,8 +67,8 @@ class DFMC(Baseline):
 
     Attributes
     ----------
-    model_ : BaselineModel
-        All that scoring needs.
+    estimator_ : MCGrad
+        The one boosting, fitted on the groups.
     classes_ : array of two labels
         The labels, negative first.
 
@@ -118,13 +141,11 @@ class DFMC(Baseline):
             random_state=self.random_state,
         )
         rows = read_rows(X, y, scores, sample_weight)
-        found = read_groups(groups, rows, "DFMC")
-        fitted = _fit_on_groups(one_boosting, rows, found)
-        self._set_model(_grouped(fitted.model_, rows, found, summary_of(rows, "DFMC", self.get_params())), self.n_jobs)
+        self._fit_on_groups(one_boosting, rows, read_groups(groups, rows, "DFMC"))
         return self
 
 
-class GroupMCGrad(Baseline):
+class GroupMCGrad(_RoundsOnGroups):
     """`MCGrad` whose only features are the groups: 1 for the rows inside and 0 for the others.
 
     Parameters
@@ -134,8 +155,6 @@ class GroupMCGrad(Baseline):
 
     Attributes
     ----------
-    model_ : BaselineModel
-        All that scoring needs.
     estimator_ : MCGrad
         The estimator that was fitted on the groups.
     classes_ : array of two labels
@@ -190,21 +209,5 @@ class GroupMCGrad(Baseline):
                 "and score_column as they are."
             )
         rows = read_rows(X, y, scores, sample_weight)
-        found = read_groups(groups, rows, "GroupMCGrad")
-        self.estimator_ = _fit_on_groups(estimator, rows, found)
-        summary = self.estimator_.model_.summary
-        self._set_model(_grouped(self.estimator_.model_, rows, found, summary), estimator.n_jobs)
+        self._fit_on_groups(estimator, rows, read_groups(groups, rows, "GroupMCGrad"))
         return self
-
-
-def _fit_on_groups(estimator: MCGrad, rows: FitRows, found: GroupsOfRows) -> MCGrad:
-    """The estimator, fitted on a table that has a column of zeros and ones a group."""
-    inside = {name: mask.view("int8") for name, mask in zip(found.names, found.masks, strict=True)}
-    labels = rows.labels if rows.given.soft else rows.labels.astype(int)
-    return estimator.fit(inside, labels, scores=rows.scores, sample_weight=rows.weights)
-
-
-def _grouped(fitted: CalibrationModel, rows: FitRows, found: GroupsOfRows, summary: TrainingSummary) -> BaselineModel:
-    """Rounds on the columns of groups as a model of the table that the groups are of."""
-    spec = FeatureSpec(rows.table.names, (), rows.table.named)
-    return BaselineModel(spec, found.groups, GroupRounds(fitted.rounds), rows.base_rate, rows.given.classes, summary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,35 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.calibrator import json_parameters, package_versions
-from trueup.errors import DataError, LabelError, ParameterError, ScoreError
-from trueup.model import Group, TrainingSummary
-from trueup.segments import frozen_group, group_masks
-from trueup.table import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
+from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError
+from trueup.model import TrainingSummary, ValueKind
+from trueup.segments import OneOf, Segment, group_masks
+from trueup.table import (
+    CalibrationTable,
+    Labels,
+    listed,
+    read_labels,
+    read_mask,
+    read_mask_table,
+    read_scores,
+    read_table,
+    read_weights,
+)
 
-__all__ = ["FitRows", "GroupsOfRows", "kept_rows", "read_eval_rows", "read_groups", "read_rows", "summary_of"]
+__all__ = [
+    "FitRows",
+    "GroupsOfRows",
+    "groups_again",
+    "kept_rows",
+    "read_eval_rows",
+    "read_groups",
+    "read_rows",
+    "summary_of",
+]
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+_FORMS = "the same masks as at fit: a dict of them by name, or a table of booleans"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +123,14 @@ def read_eval_rows(eval_set: Any, like: FitRows) -> tuple[FitRows, Any]:
 class GroupsOfRows:
     """Groups, and which rows with weight are in each."""
 
-    groups: tuple[Group, ...]
+    segments: tuple[Segment, ...]  # one without conditions is a mask
+    kinds: Mapping[str, ValueKind]  # of the columns that conditions are about
     masks: tuple[Mask, ...]
 
     @property
     def names(self) -> list[str]:
         """What the groups are called."""
-        return [group.name for group in self.groups]
+        return [str(segment) for segment in self.segments]
 
 
 def read_groups(groups: Any, rows: FitRows, method: str) -> GroupsOfRows:
@@ -119,14 +140,43 @@ def read_groups(groups: Any, rows: FitRows, method: str) -> GroupsOfRows:
             f"{method} needs the groups that it shall calibrate: pass groups=, masks by name, a table of booleans, or "
             'conditions such as ["country = NO", "age < 25"]. MCGrad needs none.'
         )
-    frozen, masks = [], []
-    for segment, mask in group_masks(groups, rows.table.n_rows, rows.table):
-        frozen.append(frozen_group(segment, rows.table))
-        masks.append(mask)
-    name, times = Counter(group.name for group in frozen).most_common(1)[0]
+    segments, masks = zip(*group_masks(groups, rows.table.n_rows, rows.table), strict=True)
+    name, times = Counter(map(str, segments)).most_common(1)[0]
     if times > 1:
         raise ParameterError(f"{times} groups are called {name!r}. Give each a name of its own.")
-    return GroupsOfRows(tuple(frozen), tuple(kept_rows(masks, rows.kept)))
+    for condition in (condition for segment in segments for condition in segment.conditions):
+        if isinstance(condition, OneOf) and rows.table.column(condition.column).kind is ValueKind.EMPTY:
+            said = f"Column {condition.column!r} holds missing values only, so {str(condition)!r} means nothing."
+            raise ColumnError(said)
+    columns = dict.fromkeys(column for segment in segments for column in segment.columns)
+    kinds = {column: rows.table.column(column).kind for column in columns}
+    return GroupsOfRows(segments, kinds, tuple(kept_rows(masks, rows.kept)))
+
+
+def groups_again(found: GroupsOfRows, table: CalibrationTable, groups: Any) -> list[Mask]:
+    """The rows of the groups of a fit in another table; what was given as masks must be given again."""
+    segments = found.segments
+    names = [segment.name for segment in segments if segment.name is not None and not segment.conditions]
+    if groups is not None and not names:
+        raise ParameterError("The model takes no masks: its groups are conditions on X. Leave groups out.")
+    given = None if groups is None else read_mask_table(groups, _FORMS)
+    absent = [name for name in names if given is None or name not in given]
+    if absent:
+        present = "" if given is None else f" Present: {listed(given.names, 12)}."
+        raise ColumnError(
+            f"{len(absent)} of {len(names)} groups are missing that were given as masks at fit: "
+            f"{listed(absent)}.{present} Pass groups=, {_FORMS}."
+        )
+    for column, kind in found.kinds.items():
+        if column in table and table.column(column).kind not in (kind, ValueKind.EMPTY):
+            now = table.column(column).kind.value
+            raise ColumnError(f"Column {column!r} holds {now}, but at fit it held {kind.value}. Convert it back.")
+    return [
+        read_mask(segment.name, given.column(segment.name), table.n_rows, rows_of="X")
+        if given is not None and segment.name in names
+        else segment.mask(table)
+        for segment in segments
+    ]
 
 
 def kept_rows(masks: Iterable[Mask], kept: Mask | None) -> Iterator[Mask]:

@@ -343,8 +343,8 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Fitted. Parameters that a file can't hold, such as a splitter, have their defaults.
         """
         model = load(path).model
-        if not isinstance(model, CalibrationModel):
-            raise ModelFileError(f"{os.fspath(path)!r} holds a baseline, not an MCGrad. Use trueup.load.")
+        if model.score_map is not None:
+            raise ModelFileError(f"{os.fspath(path)!r} holds a map of the score, not an MCGrad. Use trueup.load.")
         known = cls().get_params(deep=False).keys() - {
             "n_jobs",
             "verbose",

@@ -17,7 +17,7 @@ from trueup.errors import ColumnError, ParameterError, ScoreError
 from trueup.streams._csv import csv_schema, with_faithful_text
 
 if TYPE_CHECKING:
-    from trueup.inference import BaselineCalibrator, Calibrator, ScoredBatch
+    from trueup.inference import Calibrator, ScoredBatch
     from trueup.streams import Batch, Stream
 
 __all__ = ["ApplyRequest", "apply"]
@@ -96,9 +96,7 @@ class _Totals:
         return mean_base, math.fsum(self.sum_calibrated) / self.scored if self.scored else math.nan
 
 
-def _of_whole_table(
-    request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, output_format: Format
-) -> _Totals:
+def _of_whole_table(request: ApplyRequest, calibrator: Calibrator, output_format: Format) -> _Totals:
     """Score one table in memory, and write it."""
     from trueup.inference import kinds_of, score_batches, with_probabilities
     from trueup.streams import Batch
@@ -115,7 +113,7 @@ def _of_whole_table(
     return totals
 
 
-def _of_stream(request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, output_format: Format) -> _Totals:
+def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: Format) -> _Totals:
     """Score tables batch by batch, and write them as one."""
     from trueup.cli._writing import writing_table
     from trueup.inference import check_columns, kinds_of, score_batches, with_probabilities
@@ -187,9 +185,7 @@ def _check_new_column(request: ApplyRequest, columns: Sequence[str], where: str)
         )
 
 
-def _score_column(
-    request: ApplyRequest, calibrator: Calibrator | BaselineCalibrator, columns: Sequence[str], where: str
-) -> str | None:
+def _score_column(request: ApplyRequest, calibrator: Calibrator, columns: Sequence[str], where: str) -> str | None:
     """The column of the base scores; None for a model that starts from the base rate."""
     model = calibrator.model
     if model.base_rate is not None:

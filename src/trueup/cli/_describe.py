@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._printing import percent, shown
 
 if TYPE_CHECKING:
-    from trueup.model import BaselineModel, CalibrationModel, FittedRound
+    from trueup.model import CalibrationModel, FittedRound
 
-__all__ = ["base_model_in_words", "describe_baseline", "describe_model", "losses", "most_used"]
+__all__ = ["base_model_in_words", "describe_model", "losses", "most_used"]
 
 
 def describe_model(model: CalibrationModel) -> dict[str, Any]:
     """A model as JSON holds it."""
-    from trueup.model import encode_value
+    from trueup.model import encode_value, map_entry
 
     summary = model.summary
     total = sum(summary.gains) or 1.0
@@ -24,6 +24,7 @@ def describe_model(model: CalibrationModel) -> dict[str, Any]:
     return {
         "rounds": len(model.rounds),
         "trees": sum(_n_grown(fitted) for fitted in model.rounds),
+        "score_map": map_entry(model.score_map),
         "thetas": [fitted.theta for fitted in model.rounds],
         "rows": summary.n_rows,
         "positive_rate": summary.positive_rate,
@@ -52,26 +53,6 @@ def describe_model(model: CalibrationModel) -> dict[str, Any]:
         ],
         "parameters": dict(summary.parameters),
         "versions": dict(summary.versions),
-    }
-
-
-def describe_baseline(model: BaselineModel) -> dict[str, Any]:
-    """A model of another kind than rounds as JSON holds it."""
-    from trueup.model import encode_value
-
-    return {
-        "kind": type(model.body).__name__,
-        "groups": [group.name for group in model.groups],
-        "masks": list(model.mask_names),
-        "columns": list(model.columns_read),
-        "rows": model.summary.n_rows,
-        "positive_rate": model.summary.positive_rate,
-        "classes": [encode_value(label) for label in model.classes],
-        "base_model": "scores" if model.base_rate is None else "base rate",
-        "score_column": model.features.score_column,
-        "base_rate": model.base_rate,
-        "parameters": dict(model.summary.parameters),
-        "versions": dict(model.summary.versions),
     }
 
 

@@ -8,7 +8,7 @@ import os
 import zipfile
 from typing import Any
 
-from trueup.cli._describe import base_model_in_words, describe_baseline, describe_model, losses
+from trueup.cli._describe import base_model_in_words, describe_model, losses
 from trueup.cli._printing import bytes_in_words, facts, percent, print_json, screen, shown
 
 __all__ = ["inspect"]
@@ -19,15 +19,11 @@ _SHOWN_FEATURES = 25
 def inspect(path: str, as_json: bool) -> None:
     """Print what is in a model file, after checking all of it."""
     from trueup.inference import load
-    from trueup.model import BaselineModel
 
     model = load(path).model
     with zipfile.ZipFile(path) as archive:  # `load` has checked it
         file_format = json.loads(archive.read("manifest.json"))["format"]
     file = {"model": path, "format": file_format, "bytes": os.path.getsize(path)}
-    if isinstance(model, BaselineModel):
-        _inspect_baseline(file | describe_baseline(model), as_json)
-        return
     description = file | describe_model(model)
     if as_json:
         print_json(description | {"loss": losses(description)})
@@ -42,15 +38,6 @@ def inspect(path: str, as_json: bool) -> None:
     if description["history"]:
         console.print()
         console.print(_round_table(description))
-
-
-def _inspect_baseline(description: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(description)
-        return
-    console = screen()
-    console.print(f"{shown(description['model'])}: {description['kind']}", style="bold", soft_wrap=True)
-    console.print(facts([*_facts(description), ("Groups", shown(", ".join(description["groups"])) or "–")]))
 
 
 def _facts(description: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -68,9 +55,20 @@ def _facts(description: dict[str, Any]) -> list[tuple[str, Any]]:
         ),
         ("Labels", shown(f"{negative!r} and, positive, {positive!r}")),
         ("Base model", base_model_in_words(description)),
+        *([("Map", _map_in_words(description["score_map"]))] if description["score_map"] else []),
         ("Made with", shown(versions) or "–"),
         ("Parameters", shown(parameters) or "–"),
     ]
+
+
+def _map_in_words(score_map: dict[str, Any]) -> str:
+    """What is done to the score before the rounds."""
+    if score_map["form"] == "knots":
+        return "of the score: straight lines between knots"
+    terms = {"": score_map["shift"], "logit": score_map["slope"], "logit²": score_map["bend"]}
+    terms["ln(score)"] = score_map["tilt"]
+    said = (f"{value:+.4g} {name}".strip() for name, value in terms.items() if value)
+    return f"of the score's logit: {' '.join(said)}"
 
 
 def _feature_table(description: dict[str, Any]) -> Any:

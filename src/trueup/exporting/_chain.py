@@ -8,39 +8,26 @@ from typing import Any
 import numpy as np
 
 from trueup import _native
-from trueup.errors import ExportError
 from trueup.exporting._columns import FeatureColumns, element_type
 from trueup.exporting._graph import ML_DOMAIN, GraphBuilder
 from trueup.exporting._signature import Signature
 from trueup.exporting._trees import columns_of, tree_attributes
-from trueup.model import BaselineModel, CalibrationModel, FittedRound, LevelTrees, ScoreMap, Trees
+from trueup.model import CalibrationModel, FittedRound, KnotMap, LogitMap, ScoreMap, Trees
 
 __all__ = ["build_graph"]
 
-_NOT_EXPRESSED = {
-    "CellUpdates": "moves rows from bin to bin, one after the other, thousands of times",
-    "GroupRounds": "needs to know which rows are in which of its groups",
-}
 
-
-def build_graph(model: CalibrationModel | BaselineModel, signature: Signature) -> Any:
-    """The ONNX model; `ExportError` if ONNX can't express it."""
+def build_graph(model: CalibrationModel, signature: Signature) -> Any:
+    """The ONNX model."""
     builder = GraphBuilder([*(graph_input.name for graph_input in signature.inputs), signature.output])
     features = FeatureColumns(builder, signature.features)
     scores = _base_scores(builder, model, signature)
-    if isinstance(model, CalibrationModel):
-        calibrated = _rounds(builder, features, model.rounds, scores)
-    elif isinstance(model.body, ScoreMap):
-        calibrated = _score_map(builder, model.body, scores)
-    elif isinstance(model.body, LevelTrees):
-        calibrated = _level_trees(builder, features, model.body, scores)
-    else:
-        kind = type(model.body).__name__
-        raise ExportError(f"ONNX can't express this model, a {kind}: it {_NOT_EXPRESSED[kind]}. Serve it with trueup.")
+    mapped = _mapped(builder, model.score_map, scores)
+    calibrated = _rounds(builder, features, model.rounds, mapped)
     return builder.model(calibrated, signature.output)
 
 
-def _base_scores(builder: GraphBuilder, model: CalibrationModel | BaselineModel, signature: Signature) -> str:
+def _base_scores(builder: GraphBuilder, model: CalibrationModel, signature: Signature) -> str:
     """The base scores as a column; NaN where one is missing or no probability, for a graph can't raise an error."""
     if signature.score is not None:
         scores = builder.column(builder.doubles(builder.add_input(signature.score.name, element_type(signature.score))))
@@ -81,7 +68,29 @@ def _sigmoid(builder: GraphBuilder, logits: str) -> str:
     return builder.node("Div", above, builder.node("Add", builder.number(1.0), small))
 
 
-def _score_map(builder: GraphBuilder, body: ScoreMap, scores: str) -> str:
+def _mapped(builder: GraphBuilder, score_map: ScoreMap | None, scores: str) -> str:
+    """The scores after the map, as `trueup.inference` has it."""
+    if isinstance(score_map, KnotMap):
+        return _knots(builder, score_map, scores)
+    return scores if score_map is None else _sigmoid(builder, _mapped_logits(builder, score_map, scores))
+
+
+def _mapped_logits(builder: GraphBuilder, score_map: LogitMap, scores: str) -> str:
+    logits = _logit(builder, scores)
+    mapped = builder.node("Mul", builder.number(score_map.slope), logits)
+    if score_map.bend:
+        square = builder.node("Mul", builder.number(score_map.bend), builder.node("Mul", logits, logits))
+        mapped = builder.node("Add", mapped, square)
+    if score_map.tilt:
+        # ln(sigmoid(l)) = min(l, 0) - ln(1 + exp(-|l|)), which can't overflow
+        small = builder.node("Exp", builder.node("Neg", builder.node("Abs", logits)))
+        tail = builder.node("Log", builder.node("Add", builder.number(1.0), small))
+        log_sigmoid = builder.node("Sub", builder.node("Min", logits, builder.number(0.0)), tail)
+        mapped = builder.node("Add", mapped, builder.node("Mul", builder.number(score_map.tilt), log_sigmoid))
+    return builder.node("Add", mapped, builder.number(score_map.shift))
+
+
+def _knots(builder: GraphBuilder, body: KnotMap, scores: str) -> str:
     """Straight lines between the knots, as `numpy.interp` has them: ``slope * (score - knot) + value``."""
     knots, values = body.scores, body.values
     with np.errstate(divide="ignore", invalid="ignore"):  # knots may coincide, and then no score lies between
@@ -134,17 +143,3 @@ def _halving_tree(knots: np.ndarray[Any, Any]) -> Trees:
         category_offsets=np.zeros(1, np.int32),
         category_words=np.zeros(0, np.uint32),
     )
-
-
-def _level_trees(builder: GraphBuilder, features: FeatureColumns, body: LevelTrees, scores: str) -> str:
-    """The level after all trees; NaN where the score is, for the trees would give any row a number."""
-    level = _nearest_level(builder, scores, body.n_levels)
-    for t in range(body.trees.n_trees):
-        level = _nearest_level(builder, features.sum_of_trees(body.trees.slice(t, t + 1), level), body.n_levels)
-    return builder.node("Where", builder.node("IsNaN", scores), builder.number(float("nan")), level)
-
-
-def _nearest_level(builder: GraphBuilder, scores: str, n_levels: int) -> str:
-    n = builder.number(float(n_levels))
-    number = builder.clamp(builder.node("Floor", builder.node("Mul", scores, n)), 0.0, n_levels - 1.0)
-    return builder.node("Div", builder.node("Add", number, builder.number(0.5)), n)

@@ -20,8 +20,8 @@ from trueup.exporting._metadata import metadata_of
 from trueup.exporting._rows import make_rows
 from trueup.exporting._signature import FloatType, GraphInput, Signature, feeds_of_table, plan_signature
 from trueup.exporting._verify import expected_of, largest_difference
-from trueup.inference import BaselineCalibrator, Calibrator, load
-from trueup.model import BaselineModel, CalibrationModel, atomic_path, read_model
+from trueup.inference import Calibrator, load
+from trueup.model import CalibrationModel, atomic_path, read_model
 from trueup.table import listed, read_scores, read_table
 
 __all__ = ["OnnxExport", "export_onnx"]
@@ -170,7 +170,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatTy
             raise ModelFileError(f"{os.fspath(source)!r} was replaced while it was read. Export it again.")
     signature = plan_signature(calibrator.model, float_type)
     graph = build_graph(calibrator.model, signature)
-    rows = make_rows(calibrator.model, signature, parity, _parity_names(calibrator))
+    rows = make_rows(calibrator.model, signature, parity)
     comparison = expected_of(calibrator, signature, rows)
     difference = largest_difference(graph.SerializeToString(), comparison)
     n_rows = len(comparison[1])
@@ -218,14 +218,12 @@ def _model_file(model: Any) -> Iterator[str | os.PathLike[str]]:
         yield source
 
 
-def _calibrator(model: Any) -> Calibrator | BaselineCalibrator:
-    if isinstance(model, (Calibrator, BaselineCalibrator)):
+def _calibrator(model: Any) -> Calibrator:
+    if isinstance(model, Calibrator):
         return model
     found = getattr(model, "model_", model)  # of an estimator that was fitted
     if isinstance(found, CalibrationModel):
         return Calibrator(found)
-    if isinstance(found, BaselineModel):
-        return BaselineCalibrator(found)
     if hasattr(model, "calibrator_"):
         raise ExportError(
             f"A {type(model).__name__} holds a classifier too, which can't be exported here. Export its calibrator_, "
@@ -234,12 +232,6 @@ def _calibrator(model: Any) -> Calibrator | BaselineCalibrator:
     raise ParameterError(
         f"model must be a model file, a fitted MCGrad or baseline, or a calibrator, got {type(model).__name__}."
     )
-
-
-def _parity_names(calibrator: Calibrator | BaselineCalibrator) -> tuple[Any, ...]:
-    """What the values of a parity row are: features first."""
-    model = calibrator.model
-    return model.columns_read if isinstance(model, BaselineModel) else model.features.names
 
 
 def _sha256(path: str | os.PathLike[str]) -> str:

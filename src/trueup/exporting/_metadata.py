@@ -8,13 +8,13 @@ from typing import Any
 
 from trueup.exporting._signature import Signature
 from trueup.exporting._verify import BOUND
-from trueup.model import BaselineModel, CalibrationModel, encode_value
+from trueup.model import CalibrationModel, encode_value
 
 __all__ = ["metadata_of"]
 
 
 def metadata_of(
-    model: CalibrationModel | BaselineModel,
+    model: CalibrationModel,
     signature: Signature,
     *,
     model_sha256: str,
@@ -25,7 +25,7 @@ def metadata_of(
     facts: dict[str, Any] = {
         "versions": {name: version(name) for name in ("trueup", "numpy", "onnx", "onnxruntime")},
         "model_sha256": model_sha256,
-        "rounds": len(model.rounds) if isinstance(model, CalibrationModel) else None,
+        "rounds": len(model.rounds),
         "classes": [encode_value(label) for label in model.classes],
         "features": [
             {

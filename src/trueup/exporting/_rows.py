@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.exporting._signature import GraphInput, Signature
-from trueup.model import BaselineModel, CalibrationModel, Feature, LevelTrees, ParityRows, Trees, ValueKind
+from trueup.model import CalibrationModel, Feature, ParityRows, ValueKind
 from trueup.table import CalibrationTable, read_table
 
 __all__ = ["WRONG_SCORES", "CheckedRows", "make_rows"]
@@ -38,21 +38,17 @@ class CheckedRows:
     scores: Floats
 
 
-def make_rows(
-    model: CalibrationModel | BaselineModel, signature: Signature, parity: ParityRows, parity_names: Sequence[Any]
-) -> CheckedRows:
+def make_rows(model: CalibrationModel, signature: Signature, parity: ParityRows) -> CheckedRows:
     """The rows of the model file that have outputs beside them, and rows made from the model's splits.
 
     Parameters
     ----------
-    model : CalibrationModel or BaselineModel
+    model : CalibrationModel
         The model.
     signature : Signature
         The inputs of the graph; where they are float32, so are the numbers of the rows.
     parity : ParityRows
         The rows of the model file.
-    parity_names : sequence
-        What the values of a parity row are.
 
     Returns
     -------
@@ -66,7 +62,7 @@ def make_rows(
     for place, graph_input in enumerate(signature.features):
         feature = graph_input.feature
         assert feature is not None
-        known = [row[parity_names.index(feature.name)] for row in parity.rows]
+        known = [row[model.features.names.index(feature.name)] for row in parity.rows]
         if feature.categories is None:
             thresholds = _thresholds(model, place)
             values: Any = np.array([np.nan if value is None else value for value in known], dtype=np.float64)
@@ -91,12 +87,8 @@ def _scores(n_rows: int, rng: np.random.Generator) -> Floats:
     return scores
 
 
-def _thresholds(model: CalibrationModel | BaselineModel, feature: int) -> Floats:
-    parts: list[Trees] = []
-    if isinstance(model, CalibrationModel):
-        parts = [fitted.trees for fitted in model.rounds]
-    elif isinstance(model.body, LevelTrees):
-        parts = [model.body.trees]
+def _thresholds(model: CalibrationModel, feature: int) -> Floats:
+    parts = [fitted.trees for fitted in model.rounds]
     return np.unique(np.concatenate([np.empty(0), *(part.threshold[part.split_feature == feature] for part in parts)]))
 
 

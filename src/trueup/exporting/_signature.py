@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from trueup.errors import ExportError, ParameterError
 from trueup.features import FeatureCodes
-from trueup.model import BaselineModel, CalibrationModel, Feature, ValueKind
+from trueup.model import CalibrationModel, Feature, ValueKind
 from trueup.table import CalibrationTable
 
 __all__ = ["FLOAT_TYPES", "FloatType", "GraphInput", "Signature", "feeds_of_table", "plan_signature"]
@@ -68,7 +68,7 @@ class Signature:
         return self.features if self.score is None else (*self.features, self.score)
 
 
-def plan_signature(model: CalibrationModel | BaselineModel, float_type: FloatType) -> Signature:
+def plan_signature(model: CalibrationModel, float_type: FloatType) -> Signature:
     """The inputs and the output for a model; `ExportError` if ONNX can't express some of its features."""
     if float_type not in FLOAT_TYPES:
         raise ParameterError(f"float_type must be one of {', '.join(FLOAT_TYPES)}, got {float_type!r}.")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from trueup.errors import ExportError
 from trueup.exporting._rows import WRONG_SCORES, CheckedRows
 from trueup.exporting._signature import Signature, feeds_of_table
-from trueup.inference import BaselineCalibrator, Calibrator
+from trueup.inference import Calibrator
 
 __all__ = ["BOUND", "Comparison", "expected_of", "largest_difference"]
 
@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 Comparison = tuple[dict[str, npt.NDArray[Any]], Floats]
 
 
-def expected_of(calibrator: Calibrator | BaselineCalibrator, signature: Signature, rows: CheckedRows) -> Comparison:
+def expected_of(calibrator: Calibrator, signature: Signature, rows: CheckedRows) -> Comparison:
     """The inputs of rows, and what the model makes of them; the last rows have scores that are none."""
     scores = None if signature.score is None else rows.scores
     expected = calibrator.calibrate(rows.table, scores)

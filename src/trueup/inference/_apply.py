@@ -13,7 +13,7 @@ import numpy.typing as npt
 from trueup import _native
 from trueup.model import FeatureSpec, FittedRound, Trees
 
-__all__ = ["apply_round", "compile_rounds", "compile_trees", "correction", "probabilities", "score_logits"]
+__all__ = ["apply_round", "compile_rounds", "correction", "probabilities", "score_logits"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,11 +22,6 @@ def compile_rounds(features: FeatureSpec, rounds: Sequence[FittedRound]) -> _nat
     """The trees of all rounds, ready to score; `ValueError` if they are not trees over these features."""
     categorical = np.array([feature.is_categorical for feature in features.features], dtype=np.uint8)
     return _compile(categorical, [fitted.trees for fitted in rounds], [fitted.theta for fitted in rounds])
-
-
-def compile_trees(features: FeatureSpec, trees: Trees) -> _native.Forest:
-    """Trees that are a round each, ready to score; `ValueError` if they are not trees over these features."""
-    return compile_rounds(features, [FittedRound(trees.slice(t, t + 1), 1.0) for t in range(trees.n_trees)])
 
 
 def correction(

@@ -13,6 +13,7 @@ from trueup.errors import DataError, ScoreError
 from trueup.features import FeatureEncoder
 from trueup.inference._apply import compile_rounds, probabilities, score_logits
 from trueup.inference._parity import make_parity_rows
+from trueup.inference._score_map import map_score, map_scores
 from trueup.inference._scores import base_score_of_row, checked_score, read_base_scores
 from trueup.inference._stream import calibrated_tables
 from trueup.inference._threads import threads_for_rows
@@ -163,7 +164,8 @@ class Calibrator:
         """
         table, base = read_base_scores(self.model, X, scores)
         threads = self._threads(len(base))
-        matrix, logits = self._encoder.encode(table), score_logits(base, threads)
+        matrix = self._encoder.encode(table)
+        logits = score_logits(map_scores(self.model.score_map, base, threads), threads)
         for t in range(len(self.model.rounds)):
             logits = self._forest.advance(matrix, logits, t, t + 1, threads)
             yield probabilities(logits, threads)
@@ -226,15 +228,18 @@ class Calibrator:
 
     def _of_matrix(self, matrix: Floats, base: Floats) -> Floats:
         """The probabilities of encoded rows with their base scores."""
-        if not self.model.rounds:
-            return base.copy()
         threads = self._threads(len(base))
-        logits = self._forest.advance(matrix, score_logits(base, threads), 0, len(self.model.rounds), threads)
+        mapped = map_scores(self.model.score_map, base, threads)
+        if not self.model.rounds:
+            return mapped.copy()
+        logits = self._forest.advance(matrix, score_logits(mapped, threads), 0, len(self.model.rounds), threads)
         return probabilities(logits, threads)
 
     def _calibrate_row(self, row: Mapping[str, Any], score: Any) -> float:
         score = checked_score(score)
         numbers = self._encoder.encode_row(row)
+        if self.model.score_map is not None:
+            score = map_score(self.model.score_map, float(score))
         if not self.model.rounds:
             return float(score)
         return self._forest.probability_of_one(numbers, score)

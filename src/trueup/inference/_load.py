@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 
 from trueup.errors import ModelFileError
-from trueup.inference._baseline import BaselineCalibrator
 from trueup.inference._calibrator import Calibrator
 from trueup.inference._parity import check_parity
-from trueup.model import BaselineModel, CalibrationModel, ParityRows, read_model, read_model_bytes
+from trueup.model import CalibrationModel, ParityRows, read_model, read_model_bytes
 
 __all__ = ["load", "load_bytes"]
 
 
-def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrator | BaselineCalibrator:
+def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrator:
     """A calibrator from a model file.
 
     Everything in the file is checked before a score is given; nothing in it is executed.
@@ -27,8 +26,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrat
 
     Returns
     -------
-    Calibrator or BaselineCalibrator
-        Ready to score; the second if the file holds one of `trueup.baselines` that is not made of rounds.
+    Calibrator
+        Ready to score.
 
     Raises
     ------
@@ -53,19 +52,13 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrat
     return _checked(*read_model(path), os.fspath(path), n_jobs)
 
 
-def load_bytes(content: bytes, name: str, *, n_jobs: int | None = None) -> Calibrator | BaselineCalibrator:
+def load_bytes(content: bytes, name: str, *, n_jobs: int | None = None) -> Calibrator:
     """A calibrator from the bytes of a model file, checked as a file is; messages call it by the name."""
     return _checked(*read_model_bytes(content, name), name, n_jobs)
 
 
-def _checked(
-    model: CalibrationModel | BaselineModel, parity: ParityRows, name: str, n_jobs: int | None
-) -> Calibrator | BaselineCalibrator:
+def _checked(model: CalibrationModel, parity: ParityRows, name: str, n_jobs: int | None) -> Calibrator:
     try:
-        if isinstance(model, BaselineModel):
-            baseline = BaselineCalibrator(model, n_jobs=n_jobs)
-            check_parity(baseline._inputs, parity, baseline._calibrate_inputs, name)
-            return baseline
         calibrator = Calibrator(model, n_jobs=n_jobs)
     except (ValueError, TypeError) as error:
         raise ModelFileError(f"{name!r} can't be used as a trueup model: {error}.") from error

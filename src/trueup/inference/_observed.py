@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.features import holds_missing
-from trueup.inference._baseline import BaselineCalibrator
 from trueup.inference._calibrator import Calibrator
+from trueup.inference._score_map import map_scores
 
 if TYPE_CHECKING:
     from trueup.table import CalibrationTable
@@ -43,22 +43,14 @@ class Observed:
     unseen: Mapping[str, int]
 
 
-def observe_rows(
-    calibrator: Calibrator | BaselineCalibrator, rows: Sequence[Mapping[str, Any]], scores: Floats
-) -> Observed:
+def observe_rows(calibrator: Calibrator, rows: Sequence[Mapping[str, Any]], scores: Floats) -> Observed:
     """Score rows given as mappings, quickest for a few; the scores are probabilities, or NaN where missing."""
-    if isinstance(calibrator, BaselineCalibrator):
-        from trueup.table import read_table
-
-        names = calibrator.model.columns_read
-        columns = {name: [row[name] for row in rows] for name in names}
-        return observe_table(calibrator, read_table(columns or {"": [None] * len(rows)}), scores)
     spec, encode_row = calibrator.model.features, calibrator._encoder.encode_row
     probability = calibrator._forest.probability_of_one
-    probabilities = scores.copy()
+    probabilities = map_scores(calibrator.model.score_map, scores).copy()
     missing: dict[str, int] = {}
     unseen: dict[str, int] = {}
-    for place, score in enumerate(scores.tolist()):
+    for place, score in enumerate(probabilities.tolist()):
         row = rows[place]
         numbers = encode_row(row)
         if calibrator.model.rounds:
@@ -73,27 +65,16 @@ def observe_rows(
     return Observed(probabilities, missing, unseen)
 
 
-def observe_table(calibrator: Calibrator | BaselineCalibrator, table: CalibrationTable, scores: Floats) -> Observed:
+def observe_table(calibrator: Calibrator, table: CalibrationTable, scores: Floats) -> Observed:
     """Score a table; the scores are probabilities, or NaN where missing."""
     model = calibrator.model
     if not model.features.named:
         table = replace(table, named=False)
-    if isinstance(calibrator, BaselineCalibrator):
-        probabilities = np.full(len(scores), np.nan)
-        scored = ~np.isnan(scores)
-        # Rows without a score would raise a warning in a process that nobody watches: they get a score, and then NaN.
-        given = None if model.base_rate is not None else np.where(scored, scores, 0.5)
-        probabilities[scored] = calibrator.calibrate(table, given)[scored]
-        if not model.features.features:
-            return Observed(probabilities, {}, {})
-        return Observed(probabilities, *_lacking(calibrator._encoder.encode(table), calibrator, table))
     matrix = calibrator._encoder.encode(table)
     return Observed(calibrator._of_matrix(matrix, scores), *_lacking(matrix, calibrator, table))
 
 
-def _lacking(
-    matrix: Floats, calibrator: Calibrator | BaselineCalibrator, table: CalibrationTable
-) -> tuple[dict[str, int], dict[str, int]]:
+def _lacking(matrix: Floats, calibrator: Calibrator, table: CalibrationTable) -> tuple[dict[str, int], dict[str, int]]:
     """How many values of each feature are missing and how many unseen: both are NaN in the matrix."""
     missing: dict[str, int] = {}
     unseen: dict[str, int] = {}

@@ -15,7 +15,7 @@ import numpy as np
 from trueup.errors import ModelFileError
 from trueup.model import CalibrationModel, ParityRows
 
-__all__ = ["check_parity", "make_parity_rows", "parity_rows"]
+__all__ = ["check_parity", "make_parity_rows"]
 
 N_ROWS = 8
 TOLERANCE = 1e-9
@@ -25,12 +25,8 @@ ScoreOne = Callable[[Mapping[Any, Any], float], float]
 
 def make_parity_rows(model: CalibrationModel, score_one: ScoreOne) -> ParityRows:
     """Rows that lie on and beside the thresholds of the model, each feature missing in one of them."""
-    choices = [_choices(model, i) for i in range(len(model.features.features))]
-    return parity_rows(model.features.names, choices, score_one)
-
-
-def parity_rows(names: Sequence[Any], choices: Sequence[Sequence[Any]], score_one: ScoreOne) -> ParityRows:
-    """Rows that hold one of the choices for each name, each name missing in one of them."""
+    names = model.features.names
+    choices = [_choices(model, i) for i in range(len(names))]
     rows = tuple(
         tuple(
             None if not values or (r + i) % N_ROWS == 0 else values[(r * 7919 + i * 104729) % len(values)]

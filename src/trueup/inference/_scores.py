@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import MissingScoreWarning, ScoreError, callers_level
-from trueup.model import BaselineModel, CalibrationModel, plain_value
+from trueup.model import CalibrationModel, plain_value
 
 if TYPE_CHECKING:
     from trueup.table import CalibrationTable
@@ -23,9 +23,7 @@ _FITTED_WITHOUT_SCORES = (
 )
 
 
-def read_base_scores(
-    model: CalibrationModel | BaselineModel, X: Any, scores: Any
-) -> tuple[CalibrationTable, npt.NDArray[np.float64]]:
+def read_base_scores(model: CalibrationModel, X: Any, scores: Any) -> tuple[CalibrationTable, npt.NDArray[np.float64]]:
     """The table and its base scores: those given, a column's, or the base rate; NaN with a warning where missing."""
     from trueup.table import read_scores, read_table
 
@@ -48,7 +46,7 @@ def read_base_scores(
     return table, base
 
 
-def score_column_of(model: CalibrationModel | BaselineModel, score: str | None, columns: Sequence[str]) -> str | None:
+def score_column_of(model: CalibrationModel, score: str | None, columns: Sequence[str]) -> str | None:
     """The column of a stream that holds the base scores; None for a model that starts from the base rate."""
     if score is not None:
         if model.base_rate is not None:
@@ -71,7 +69,7 @@ def warn_of_missing(name: str, missing: int, n_rows: int, first: str) -> None:
     )
 
 
-def base_score_of_row(model: CalibrationModel | BaselineModel, row: Mapping[str, Any], score: Any) -> Any:
+def base_score_of_row(model: CalibrationModel, row: Mapping[str, Any], score: Any) -> Any:
     """The base score of one row, not yet checked."""
     if score is not None:
         if model.base_rate is not None:

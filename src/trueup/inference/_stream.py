@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from trueup.errors import ColumnError, DataWarning, callers_level
 from trueup.inference._scores import score_column_of, warn_of_missing
-from trueup.model import BaselineModel, CalibrationModel, ValueKind
+from trueup.model import CalibrationModel, ValueKind
 from trueup.streams import Batch, Stream, naming, open_stream
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 class _Scores(Protocol):
-    """What a calibrator of either kind can do."""
+    """What scoring asks of a calibrator."""
 
     @property
-    def model(self) -> CalibrationModel | BaselineModel:
+    def model(self) -> CalibrationModel:
         """What was fitted."""
 
     def _of_table(self, table: CalibrationTable, base: Floats) -> Floats:
@@ -55,7 +55,7 @@ class ScoredBatch:
     calibrated: Floats
 
 
-def kinds_of(model: CalibrationModel | BaselineModel) -> dict[str, ValueKind]:
+def kinds_of(model: CalibrationModel) -> dict[str, ValueKind]:
     """What the features were at fit, so that CSV files are not read as something else."""
     return {feature.name: feature.kind for feature in model.features.features}
 
@@ -82,8 +82,9 @@ def check_columns(calibrator: _Scores, stream: Stream, score: str | None) -> Non
     from trueup.table import read_table
 
     model = calibrator.model
-    read = model.columns_read if isinstance(model, BaselineModel) else model.features.names
-    stream.check([name for name in (*read, score) if name is not None and name in stream.partial_columns])
+    stream.check(
+        [name for name in (*model.features.names, score) if name is not None and name in stream.partial_columns]
+    )
     stream.check([] if score is None else [score])
     without_rows = pa.table({name: pa.array([], pa.null()) for name in stream.columns})
     calibrator._of_table(read_table(without_rows), np.zeros(0))  # says which columns are missing

@@ -2,41 +2,24 @@
 
 from trueup.model._atomic import atomic_path
 from trueup.model._atomic_folder import atomic_folder, check_folder
-from trueup.model._baselines import (
-    BaselineBody,
-    BaselineModel,
-    CellUpdates,
-    GroupRounds,
-    LevelTrees,
-    ScoreMap,
-    number_of_bins,
-)
 from trueup.model._cache import cache_folder
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._file import read_file_bytes, read_model, read_model_bytes, write_model
-from trueup.model._groups import Group, GroupCondition, IsBetween, IsMissing, IsOneOf
 from trueup.model._manifest import FORMAT, ParityRows
 from trueup.model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
+from trueup.model._score_map import KnotMap, LogitMap, ScoreMap, map_entry
 from trueup.model._trees import ARRAY_TYPES, Trees
 from trueup.model._values import OpaqueValue, decode_value, encode_value, plain_value
 
 __all__ = [
     "ARRAY_TYPES",
     "FORMAT",
-    "BaselineBody",
-    "BaselineModel",
     "CalibrationModel",
-    "CellUpdates",
     "Feature",
     "FeatureSpec",
     "FittedRound",
-    "Group",
-    "GroupCondition",
-    "GroupRounds",
-    "IsBetween",
-    "IsMissing",
-    "IsOneOf",
-    "LevelTrees",
+    "KnotMap",
+    "LogitMap",
     "OpaqueValue",
     "ParityRows",
     "RoundRecord",
@@ -50,7 +33,7 @@ __all__ = [
     "check_folder",
     "decode_value",
     "encode_value",
-    "number_of_bins",
+    "map_entry",
     "plain_value",
     "read_file_bytes",
     "read_model",

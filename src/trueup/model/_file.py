@@ -1,7 +1,5 @@
 """The model file: a zip of one JSON manifest and plain arrays, written whole or not at all.
 
-Rounds over features are of format 1, models of other kinds of format 2, whose manifest names the kind.
-
 Nothing in it is executable and nothing is compressed: what is stored is what is read, so a small file can't
 unfold into a large one. `read_model` checks the container, the checksums and every field; that the trees are
 trees is checked where they are compiled, in `trueup.inference`.
@@ -30,18 +28,8 @@ import numpy.typing as npt
 
 from trueup.errors import ModelFileError
 from trueup.model._atomic import atomic_path
-from trueup.model._baselines import BaselineModel
-from trueup.model._manifest import FORMAT, ParityRows, manifest_from_model, model_from_manifest
-from trueup.model._manifest_2 import (
-    ARRAYS_OF_KIND,
-    FORMAT_2,
-    arrays_of_body,
-    baseline_from_manifest,
-    kind_of_manifest,
-    manifest_from_baseline,
-)
+from trueup.model._manifest import FORMAT, ParityRows, array_types, arrays_of, manifest_from_model, model_from_manifest
 from trueup.model._model import CalibrationModel
-from trueup.model._trees import Trees
 
 __all__ = ["read_file_bytes", "read_model", "read_model_bytes", "write_model"]
 
@@ -50,7 +38,6 @@ MAX_MANIFEST_BYTES = 2**26  # some five million categories
 _MAX_LIST_BYTES = 2**16  # of the zip's list of parts, and of the checksums: a few hundred bytes each
 _MANIFEST = "manifest.json"
 _CHECKSUMS = "checksums.json"
-_FOLDERS = {"group_rounds": "trees", "level_trees": "trees"}  # of the zip, where they are not called as the kind is
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model is the same bytes, whenever it is written
 _UNIX = 3  # ... and wherever
 
@@ -70,13 +57,13 @@ _STUMBLES = (
 )  # fmt: skip
 
 
-def write_model(model: CalibrationModel | BaselineModel, parity: ParityRows, path: str | os.PathLike[str]) -> None:
+def write_model(model: CalibrationModel, parity: ParityRows, path: str | os.PathLike[str]) -> None:
     """Write a model file atomically.
 
     Parameters
     ----------
-    model : CalibrationModel or BaselineModel
-        The model; the first is written as format 1, the other as format 2.
+    model : CalibrationModel
+        The model.
     parity : ParityRows
         Rows with their expected outputs, which a reader checks itself against.
     path : path-like
@@ -102,7 +89,7 @@ def write_model(model: CalibrationModel | BaselineModel, parity: ParityRows, pat
             archive.writestr(entry, content)
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
+def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRows]:
     """Read a model file, trusting nothing in it.
 
     Parameters
@@ -112,7 +99,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel | Baselin
 
     Returns
     -------
-    CalibrationModel or BaselineModel, ParityRows
+    CalibrationModel, ParityRows
         The model, and the rows to check the scoring of it against.
 
     Raises
@@ -126,9 +113,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel | Baselin
         return _read_from(file, path, os.fstat(file.fileno()).st_size)
 
 
-def read_model_bytes(
-    content: bytes, name: str | os.PathLike[str]
-) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
+def read_model_bytes(content: bytes, name: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRows]:
     """Read a model file whose bytes came another way than from a disk, trusting nothing in it.
 
     Parameters
@@ -140,7 +125,7 @@ def read_model_bytes(
 
     Returns
     -------
-    CalibrationModel or BaselineModel, ParityRows
+    CalibrationModel, ParityRows
         As `read_model` gives them.
 
     Raises
@@ -180,9 +165,7 @@ def read_file_bytes(path: str | os.PathLike[str]) -> bytes:
     return content
 
 
-def _read_from(
-    file: BinaryIO, name: str | os.PathLike[str], size: int
-) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
+def _read_from(file: BinaryIO, name: str | os.PathLike[str], size: int) -> tuple[CalibrationModel, ParityRows]:
     try:
         return _model_from(*_read_entries(file, size))
     except _STUMBLES as error:
@@ -216,18 +199,14 @@ def _reason(error: Exception) -> str:
     return reason if len(reason) <= 300 else f"{reason[:300]} ..."
 
 
-def _entries_of(model: CalibrationModel | BaselineModel, parity: ParityRows) -> dict[str, bytes]:
+def _entries_of(model: CalibrationModel, parity: ParityRows) -> dict[str, bytes]:
     """The contents of the zip by name."""
-    if isinstance(model, BaselineModel):
-        described, arrays = manifest_from_baseline(model, parity), arrays_of_body(model.body)
-    else:
-        described = manifest_from_model(model, parity)
-        arrays = Trees.concatenate([fitted.trees for fitted in model.rounds]).arrays()
+    described = manifest_from_model(model, parity)
+    types = array_types(described)
     manifest = json.dumps(described, ensure_ascii=True, allow_nan=False, indent=1)
     entries = {_MANIFEST: manifest.encode("ascii")}
-    types, names = _arrays_in(described)
-    for name, array in arrays.items():
-        entries[names[name]] = _npy_bytes(array.astype(types[name], copy=False))
+    for name, array in arrays_of(model).items():
+        entries[f"{name}.npy"] = _npy_bytes(array.astype(types[name], copy=False))
     checksums = {name: hashlib.sha256(content).hexdigest() for name, content in entries.items()}
     entries[_CHECKSUMS] = json.dumps(checksums, indent=1).encode("ascii")
     _check_size("its manifest", len(entries[_MANIFEST]), MAX_MANIFEST_BYTES)
@@ -235,21 +214,11 @@ def _entries_of(model: CalibrationModel | BaselineModel, parity: ParityRows) -> 
     return entries
 
 
-def _arrays_in(manifest: dict[str, Any]) -> tuple[dict[str, np.dtype[Any]], dict[str, str]]:
-    """The types of the arrays that belong to a manifest, and the parts of the zip that hold them."""
-    kind = "group_rounds" if manifest["format"] == FORMAT else kind_of_manifest(manifest)  # of either: trees
-    types = ARRAYS_OF_KIND[kind]
-    return types, {name: f"{_FOLDERS.get(kind, kind)}/{name}.npy" for name in types}
-
-
-def _model_from(
-    manifest: dict[str, Any], entries: Mapping[str, bytes]
-) -> tuple[CalibrationModel | BaselineModel, ParityRows]:
-    types, names = _arrays_in(manifest)
-    arrays = {name: _array(entries[names[name]], name, dtype) for name, dtype in types.items()}
-    if manifest["format"] == FORMAT:
-        return model_from_manifest(manifest, Trees(**arrays))
-    return baseline_from_manifest(manifest, arrays)
+def _model_from(manifest: dict[str, Any], entries: Mapping[str, bytes]) -> tuple[CalibrationModel, ParityRows]:
+    types = array_types(manifest)
+    return model_from_manifest(
+        manifest, {name: _array(entries[f"{name}.npy"], name, dtype) for name, dtype in types.items()}
+    )
 
 
 def _read_entries(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -260,8 +229,8 @@ def _read_entries(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, 
         with zipfile.ZipFile(file) as archive:
             parts = archive.infolist()
             manifest, content = _read_manifest(archive, parts)
-            _, names = _arrays_in(manifest)
-            if sorted(part.filename for part in parts) != sorted([_MANIFEST, _CHECKSUMS, *names.values()]):
+            arrays = [f"{name}.npy" for name in array_types(manifest)]
+            if sorted(part.filename for part in parts) != sorted([_MANIFEST, _CHECKSUMS, *arrays]):
                 raise ValueError("its parts are not those of a model file.")
             if sum(part.file_size for part in parts) > size:
                 raise ValueError("its parts overlap or are cut off.")
@@ -307,8 +276,8 @@ def _read_manifest(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo]) -
     number = manifest.get("format")
     if type(number) is not int or number < 1:
         raise ValueError("its manifest has no format number.")
-    if number > FORMAT_2:
-        raise ValueError(f"it is of format {number}, and {FORMAT_2} is the newest known here. Upgrade trueup.")
+    if number > FORMAT:
+        raise ValueError(f"it is of format {number}, and {FORMAT} is the newest known here. Upgrade trueup.")
     return manifest, content
 
 

@@ -1,4 +1,4 @@
-"""The manifest of a model file: everything but the trees, as JSON, and back with every field checked."""
+"""The manifest of a model file: everything but the arrays, as JSON, and back with every field checked."""
 
 from __future__ import annotations
 
@@ -6,34 +6,27 @@ import datetime as dt
 import operator
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from trueup.model._checked import counted, exactly, fields_of, finite, finite_or_nan, none_if_nan, value_of
 from trueup.model._features import Feature, FeatureSpec, ValueKind
 from trueup.model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
-from trueup.model._trees import Trees
+from trueup.model._score_map import KnotMap, LogitMap, map_entry, read_map
+from trueup.model._trees import ARRAY_TYPES, Trees
 from trueup.model._values import encode_value, plain_value
 
 __all__ = [
     "FORMAT",
     "ParityRows",
-    "check_slices",
-    "feature_entry",
-    "fit_entries",
+    "array_types",
+    "arrays_of",
     "manifest_from_model",
     "model_from_manifest",
-    "parity_entry",
-    "read_feature",
-    "read_fit",
-    "read_parity",
-    "read_rounds",
-    "read_spec",
-    "round_entries",
-    "spec_entries",
 ]
 
 FORMAT = 1
@@ -44,11 +37,13 @@ _MAX_EQUAL_HASHES = 50  # more of them are no accident, and would make a diction
 _MAX_BASE_LOGIT = 14.0  # scores are kept away from 0 and 1 by 1e-6
 _MAX_LOGIT = 1e300
 
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+_KNOTS = ("score_map/scores", "score_map/values")
 _SUMMARY_FIELDS = ("n_rows", "positive_rate", "history", "gains", "parameters", "versions")
 # Seconds are left out: the same fit gives the same file.
 _HISTORY_FIELDS = ("train_loss", "validation_loss", "theta", "logit_change", "phi", "alpha_bound")
 _FIELDS = (
-    "format", "columns", "named", "score_column", "features", "rounds", "base_rate", "classes", "summary",
+    "format", "columns", "named", "score_column", "features", "score_map", "rounds", "base_rate", "classes", "summary",
     "parity",
 )  # fmt: skip
 
@@ -82,32 +77,51 @@ class ParityRows:
 
 
 def manifest_from_model(model: CalibrationModel, parity: ParityRows) -> dict[str, Any]:
-    """Everything but the trees, as JSON holds it."""
+    """Everything but the arrays, as JSON holds it."""
     return {
         "format": FORMAT,
-        **spec_entries(model.features),
-        "rounds": round_entries(model.rounds),
-        **fit_entries(model.base_rate, model.classes, model.summary),
-        "parity": parity_entry(parity),
+        **_spec_entries(model.features),
+        "score_map": map_entry(model.score_map),
+        "rounds": _round_entries(model.rounds),
+        **_fit_entries(model.base_rate, model.classes, model.summary),
+        "parity": _parity_entry(parity),
     }
 
 
-def spec_entries(spec: FeatureSpec) -> dict[str, Any]:
+def array_types(manifest: dict[str, Any]) -> dict[str, np.dtype[Any]]:
+    """The arrays that belong to a manifest, by the names of their parts of the file."""
+    types = {f"trees/{name}": dtype for name, dtype in ARRAY_TYPES.items()}
+    score_map = manifest.get("score_map")
+    if type(score_map) is dict and score_map.get("form") == "knots":
+        types |= dict.fromkeys(_KNOTS, ARRAY_TYPES["leaf_values"])
+    return types
+
+
+def arrays_of(model: CalibrationModel) -> Arrays:
+    """The arrays of a model, by the names of their parts of the file."""
+    trees = Trees.concatenate([fitted.trees for fitted in model.rounds]).arrays()
+    arrays: dict[str, npt.NDArray[Any]] = {f"trees/{name}": array for name, array in trees.items()}
+    if isinstance(model.score_map, KnotMap):
+        arrays |= zip(_KNOTS, (model.score_map.scores, model.score_map.values), strict=True)
+    return arrays
+
+
+def _spec_entries(spec: FeatureSpec) -> dict[str, Any]:
     """The columns and features of a model."""
     return {
         "columns": list(spec.columns),
         "named": spec.named,
         "score_column": spec.score_column,
-        "features": [feature_entry(feature) for feature in spec.features],
+        "features": [_feature_entry(feature) for feature in spec.features],
     }
 
 
-def round_entries(rounds: Sequence[FittedRound]) -> list[dict[str, Any]]:
+def _round_entries(rounds: Sequence[FittedRound]) -> list[dict[str, Any]]:
     """The rounds but for their trees."""
     return [{"n_trees": fitted.trees.n_trees, "theta": fitted.theta} for fitted in rounds]
 
 
-def fit_entries(base_rate: float | None, classes: tuple[Any, ...], summary: TrainingSummary) -> dict[str, Any]:
+def _fit_entries(base_rate: float | None, classes: tuple[Any, ...], summary: TrainingSummary) -> dict[str, Any]:
     """What any fit knows."""
     return {
         "base_rate": base_rate,
@@ -125,7 +139,7 @@ def fit_entries(base_rate: float | None, classes: tuple[Any, ...], summary: Trai
     }
 
 
-def parity_entry(parity: ParityRows) -> dict[str, Any]:
+def _parity_entry(parity: ParityRows) -> dict[str, Any]:
     """The parity rows."""
     return {
         "rows": [[encode_value(value) for value in row] for row in parity.rows],
@@ -134,25 +148,29 @@ def parity_entry(parity: ParityRows) -> dict[str, Any]:
     }
 
 
-def feature_entry(feature: Feature) -> dict[str, Any]:
+def _feature_entry(feature: Feature) -> dict[str, Any]:
     """A feature and its categories."""
     categories = feature.categories
     encoded = None if categories is None else [encode_value(value) for value in categories]
     return {"name": feature.name, "kind": feature.kind.name, "categories": encoded}
 
 
-def model_from_manifest(manifest: dict[str, Any], trees: Trees) -> tuple[CalibrationModel, ParityRows]:
+def model_from_manifest(manifest: dict[str, Any], arrays: Arrays) -> tuple[CalibrationModel, ParityRows]:
     """The model and its parity rows; a built-in error if a field is not what `manifest_from_model` writes."""
     manifest = fields_of(manifest, _FIELDS)
-    spec = read_spec(manifest)
-    base_rate, classes, summary = read_fit(manifest, len(spec.features))
-    model = CalibrationModel(spec, read_rounds(manifest["rounds"], trees), base_rate, classes, summary)
-    return model, read_parity(manifest["parity"], len(spec.features))
+    spec = _read_spec(manifest)
+    base_rate, classes, summary = _read_fit(manifest, len(spec.features))
+    score_map = read_map(manifest["score_map"], arrays.get(_KNOTS[0]), arrays.get(_KNOTS[1]))
+    trees = Trees(**{name: arrays[f"trees/{name}"] for name in ARRAY_TYPES})
+    largest = score_map.largest(_MAX_BASE_LOGIT) if isinstance(score_map, LogitMap) else _MAX_BASE_LOGIT
+    rounds = _read_rounds(manifest["rounds"], trees, largest)
+    model = CalibrationModel(spec, rounds, base_rate, classes, summary, score_map)
+    return model, _read_parity(manifest["parity"], len(spec.features))
 
 
-def read_spec(manifest: dict[str, Any]) -> FeatureSpec:
-    """What `spec_entries` has written."""
-    features = tuple(read_feature(entry) for entry in exactly(list, manifest["features"]))
+def _read_spec(manifest: dict[str, Any]) -> FeatureSpec:
+    """What `_spec_entries` has written."""
+    features = tuple(_read_feature(entry) for entry in exactly(list, manifest["features"]))
     columns = tuple(exactly(str, name) for name in exactly(list, manifest["columns"]))
     score_column = manifest["score_column"]
     names = {feature.name for feature in features}
@@ -163,8 +181,8 @@ def read_spec(manifest: dict[str, Any]) -> FeatureSpec:
     return FeatureSpec(columns, features, exactly(bool, manifest["named"]), score_column)
 
 
-def read_fit(manifest: dict[str, Any], n_features: int) -> tuple[float | None, tuple[Any, ...], TrainingSummary]:
-    """What `fit_entries` has written."""
+def _read_fit(manifest: dict[str, Any], n_features: int) -> tuple[float | None, tuple[Any, ...], TrainingSummary]:
+    """What `_fit_entries` has written."""
     base_rate = None if manifest["base_rate"] is None else finite(manifest["base_rate"])
     if base_rate is not None and not 0 <= base_rate <= 1:
         raise ValueError("the base rate is not a probability")
@@ -172,8 +190,8 @@ def read_fit(manifest: dict[str, Any], n_features: int) -> tuple[float | None, t
     return base_rate, classes, _summary(manifest["summary"], n_features)
 
 
-def read_feature(entry: Any) -> Feature:
-    """What `feature_entry` has written."""
+def _read_feature(entry: Any) -> Feature:
+    """What `_feature_entry` has written."""
     entry = fields_of(entry, ("name", "kind", "categories"))
     name, kind_name = exactly(str, entry["name"]), exactly(str, entry["kind"])
     if kind_name not in ValueKind.__members__:
@@ -223,13 +241,13 @@ def _classes(encoded: list[Any]) -> tuple[Any, ...]:
     return classes
 
 
-def read_rounds(written: Any, trees: Trees) -> tuple[FittedRound, ...]:
-    """The rounds, each with its own part of the trees."""
+def _read_rounds(written: Any, trees: Trees, largest_logit: float) -> tuple[FittedRound, ...]:
+    """The rounds, each with its own part of the trees; they begin with logits up to that size."""
     entries = exactly(list, written)
-    check_slices(trees)
+    _check_slices(trees)
     if len(entries) > MAX_ROUNDS:
         raise ValueError(f"there are {len(entries):,} rounds, and {MAX_ROUNDS:,} is the limit")
-    rounds, first, largest_logit = [], 0, _MAX_BASE_LOGIT
+    rounds, first = [], 0
     for entry in entries:
         round_ = fields_of(entry, ("n_trees", "theta"))
         theta, last = finite(round_["theta"]), first + counted(round_["n_trees"])
@@ -248,7 +266,7 @@ def read_rounds(written: Any, trees: Trees) -> tuple[FittedRound, ...]:
     return tuple(rounds)
 
 
-def check_slices(trees: Trees) -> None:
+def _check_slices(trees: Trees) -> None:
     """Check all that slicing into rounds depends on; the rest is checked where trees are compiled."""
     for offsets in (trees.node_offsets, trees.category_offsets):
         if len(offsets) == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
@@ -296,8 +314,8 @@ def _check_depth(values: Iterable[Any], levels: int) -> None:
             _check_depth(value.values() if isinstance(value, dict) else value, levels - 1)
 
 
-def read_parity(entry: Any, n_values: int) -> ParityRows:
-    """What `parity_entry` has written, with so many values a row."""
+def _read_parity(entry: Any, n_values: int) -> ParityRows:
+    """What `_parity_entry` has written, with so many values a row."""
     entry = fields_of(entry, ("rows", "scores", "expected"))
     rows = tuple(tuple(map(value_of, exactly(list, row))) for row in exactly(list, entry["rows"]))
     scores = tuple(finite(score) for score in exactly(list, entry["scores"]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.model._features import FeatureSpec
+from trueup.model._score_map import ScoreMap
 from trueup.model._trees import Trees
 
 __all__ = ["CalibrationModel", "FittedRound", "RoundRecord", "TrainingSummary"]
@@ -92,13 +93,15 @@ class CalibrationModel:
     features : FeatureSpec
         How a table or a row is read.
     rounds : tuple of FittedRound
-        The rounds, in order. With none, the base scores are given back as they are.
+        The rounds, in order. With none and no map, the base scores are given back as they are.
     base_rate : float or None
         The score of every row, for a model that was fitted without scores.
     classes : tuple
         The two labels, negative first.
     summary : TrainingSummary
         How the model came about.
+    score_map : LogitMap, KnotMap or None
+        What is done to the base score before the rounds.
     """
 
     features: FeatureSpec
@@ -106,6 +109,7 @@ class CalibrationModel:
     base_rate: float | None = None
     classes: tuple[Any, ...] = (0, 1)
     summary: TrainingSummary = TrainingSummary()
+    score_map: ScoreMap | None = None
 
     def __repr__(self) -> str:
         return f"<CalibrationModel: {len(self.rounds)} rounds, {len(self.features.features)} features>"

@@ -6,19 +6,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from trueup.inference import BaselineCalibrator, Calibrator, load_bytes
+from trueup.inference import Calibrator, load_bytes
 
 __all__ = ["loaded_once"]
 
 _AT_MOST = 4  # a worker that lives for weeks scores with many models, one after the other
 
-_loaded: OrderedDict[tuple[str, int | None], Calibrator | BaselineCalibrator] = OrderedDict()
+_loaded: OrderedDict[tuple[str, int | None], Calibrator] = OrderedDict()
 _lock = threading.Lock()
 
 
-def loaded_once(
-    sha256: str, read: Callable[[], bytes], name: str, n_jobs: int | None
-) -> Calibrator | BaselineCalibrator:
+def loaded_once(sha256: str, read: Callable[[], bytes], name: str, n_jobs: int | None) -> Calibrator:
     """The calibrator of a model file.
 
     Parameters
@@ -34,7 +32,7 @@ def loaded_once(
 
     Returns
     -------
-    Calibrator or BaselineCalibrator
+    Calibrator
         The same for all threads.
     """
     key = (sha256, n_jobs)

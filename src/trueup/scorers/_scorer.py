@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from trueup.errors import ColumnError, ModelFileError, ParameterError, ScoreError, TableError
-from trueup.inference import BaselineCalibrator, Calibrator
-from trueup.model import BaselineModel, read_file_bytes
+from trueup.inference import Calibrator
+from trueup.model import read_file_bytes
 from trueup.scorers._loaded import loaded_once
 from trueup.table import floats_to_arrow, listed, read_scores, read_table
 
@@ -108,9 +108,7 @@ class BatchScorer:
         self._n_jobs = n_jobs
         self._sha256 = hashlib.sha256(content).hexdigest()
         self._content = content if ship == "bytes" else None
-        self._calibrator: Calibrator | BaselineCalibrator | None = loaded_once(
-            self._sha256, lambda: content, self._name, n_jobs
-        )
+        self._calibrator: Calibrator | None = loaded_once(self._sha256, lambda: content, self._name, n_jobs)
         features, self._score = _columns_read(self._calibrator, score)
         self.columns = features if self._score is None else tuple(dict.fromkeys([*features, self._score]))
         if column in self.columns:
@@ -123,7 +121,7 @@ class BatchScorer:
         return f"<BatchScorer: {self._name!r}, sha256 {self._sha256[:12]}, adds {self.column!r}>"
 
     @property
-    def calibrator(self) -> Calibrator | BaselineCalibrator:
+    def calibrator(self) -> Calibrator:
         """What scores with the model, loaded when it is first asked for in a process."""
         calibrator = self._calibrator
         if calibrator is None:
@@ -243,7 +241,7 @@ class BatchScorer:
         return content
 
 
-def _columns_read(calibrator: Calibrator | BaselineCalibrator, score: str | None) -> tuple[tuple[str, ...], str | None]:
+def _columns_read(calibrator: Calibrator, score: str | None) -> tuple[tuple[str, ...], str | None]:
     """The columns of features, and the one of scores; None for a model that starts from the base rate."""
     model = calibrator.model
     if not model.features.named:
@@ -252,13 +250,6 @@ def _columns_read(calibrator: Calibrator | BaselineCalibrator, score: str | None
             "table with names, such as a DataFrame."
         )
     names = model.features.names
-    if isinstance(model, BaselineModel):
-        names = model.columns_read
-        if model.mask_names:
-            raise ColumnError(
-                f"The model needs masks of groups with every table ({listed(model.mask_names)}), which batches don't "
-                "have. Fit it on groups that are conditions."
-            )
     if model.base_rate is not None:
         if score is not None:
             raise ScoreError("The model was fitted without scores and starts from the base rate. Leave score= out.")

@@ -9,7 +9,6 @@ from trueup.segments._column_cuts import learn_cuts as learn_cuts
 from trueup.segments._conditions import Condition as Condition
 from trueup.segments._conditions import Interval, Missing, OneOf, Segment
 from trueup.segments._enumerate import enumerate_segments
-from trueup.segments._freeze import frozen_group as frozen_group
 from trueup.segments._grid import SegmentGrid as SegmentGrid
 from trueup.segments._grid import cross_columns as cross_columns
 from trueup.segments._grid import grid_of as grid_of

@@ -13,7 +13,6 @@ from trueup.errors import ColumnError, DataError, ScoreError
 from trueup.inference import Calibrator, Observed, observe_rows, observe_table
 from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
-from trueup.serving._slot import AnyCalibrator
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +36,7 @@ class Batch:
 
     scores: Floats
 
-    def score(self, calibrator: AnyCalibrator, plan: RowPlan) -> Observed:
+    def score(self, calibrator: Calibrator, plan: RowPlan) -> Observed:
         """The probabilities; a `Problem` if a value can't be used."""
         raise NotImplementedError
 
@@ -54,7 +53,7 @@ class JsonBatch(Batch):
 
     rows: Sequence[Mapping[str, Any]]
 
-    def score(self, calibrator: AnyCalibrator, plan: RowPlan) -> Observed:
+    def score(self, calibrator: Calibrator, plan: RowPlan) -> Observed:
         """The probabilities; a `Problem` if a value can't be used."""
         rows = _with_times(self.rows, plan) if plan.times else self.rows
         try:
@@ -82,7 +81,7 @@ class ArrowBatch(Batch):
 
     table: pa.Table
 
-    def score(self, calibrator: AnyCalibrator, plan: RowPlan) -> Observed:
+    def score(self, calibrator: Calibrator, plan: RowPlan) -> Observed:
         """The probabilities; a `Problem` if a column can't be used."""
         from trueup.table import read_table
 

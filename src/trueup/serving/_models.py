@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from trueup.errors import ModelFileError
-from trueup.model import BaselineModel
+from trueup.model import map_entry
 from trueup.serving._metrics import ModelGauges
 from trueup.serving._options import ServerOptions
 from trueup.serving._plan import RowPlan, check_servable
@@ -128,12 +128,11 @@ class ServedModels:
             }
             for column in served.plan.columns
         ]
-        is_baseline = isinstance(model, BaselineModel)
         return {
             "name": name,
             "default": name == self.default,
-            "kind": type(model.body).__name__ if isinstance(model, BaselineModel) else "MCGrad",
-            "rounds": None if is_baseline else len(model.rounds),  # type: ignore[union-attr]
+            "rounds": len(model.rounds),
+            "score_map": map_entry(model.score_map),
             "features": features,
             "scores": model.base_rate is None,
             "score_column": served.plan.score_column if model.base_rate is None else None,

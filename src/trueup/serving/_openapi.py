@@ -120,8 +120,8 @@ def _schemas(options: ServerOptions) -> dict[str, Any]:
     model = _object(
         name={"type": "string"},
         default={"type": "boolean"},
-        kind={"type": "string"},
-        rounds={"type": ["integer", "null"]},
+        rounds={"type": "integer"},
+        score_map={"type": ["object", "null"], "description": "What is done to the score before the rounds."},
         features={
             "type": "array",
             "items": _object(

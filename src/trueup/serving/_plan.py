@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from trueup.errors import ModelFileError
-from trueup.model import BaselineModel, CalibrationModel, ValueKind
+from trueup.inference import Calibrator
+from trueup.model import CalibrationModel, ValueKind
 from trueup.serving._problems import Problem
-from trueup.serving._slot import AnyCalibrator
 from trueup.table import listed
 
 __all__ = ["RowPlan", "check_servable"]
@@ -62,12 +62,11 @@ class RowPlan:
     strict: bool
 
     @classmethod
-    def of(cls, model: CalibrationModel | BaselineModel, *, strict: bool = True) -> RowPlan:
+    def of(cls, model: CalibrationModel, *, strict: bool = True) -> RowPlan:
         """The plan of a model."""
         spec = model.features
-        columns = model.columns_read if isinstance(model, BaselineModel) else spec.names
-        # A column that only conditions of groups are about has no feature: its kind is that of the values it names.
-        kinds = {name: spec[name].kind if name in spec else ValueKind.MIXED for name in columns}
+        columns = spec.names
+        kinds = {feature.name: feature.kind for feature in spec.features}
         readers = {ValueKind.DATE: dt.date.fromisoformat, ValueKind.DATETIME: _read_time}
         score_column = spec.score_column or DEFAULT_SCORE_COLUMN
         return cls(
@@ -137,14 +136,9 @@ _JSON_NAMES = {
 }
 
 
-def check_servable(calibrator: AnyCalibrator) -> None:
-    """Refuse a model that needs more than rows and scores."""
+def check_servable(calibrator: Calibrator) -> None:
+    """Refuse a model whose names no answer could hold."""
     model = calibrator.model
-    if isinstance(model, BaselineModel) and model.mask_names:
-        raise ModelFileError(
-            f"The model can't be served: {len(model.mask_names)} of its groups were given as masks at fit, and a "
-            "request holds none. Fit it with conditions on columns instead."
-        )
     told = [*model.features.columns, *model.summary.versions, *model.summary.versions.values()]
     strange = [text for text in told if not _is_unicode(text)]
     if strange:  # no answer, no metric and no problem could name it

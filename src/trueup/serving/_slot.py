@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trueup.errors import ModelFileError, TrueupError
-from trueup.inference import BaselineCalibrator, Calibrator, load
+from trueup.inference import Calibrator, load
 
-__all__ = ["AnyCalibrator", "LoadedModel", "ModelSlot"]
+__all__ = ["LoadedModel", "ModelSlot"]
 
-AnyCalibrator: TypeAlias = Calibrator | BaselineCalibrator
 _Signature: TypeAlias = tuple[int, int, int]
 
 _ATTEMPTS = 3  # at reading a file that somebody is writing to
@@ -29,7 +28,7 @@ class LoadedModel:
 
     Attributes
     ----------
-    calibrator : Calibrator or BaselineCalibrator
+    calibrator : Calibrator
         What scores with it.
     path : str
         The file.
@@ -47,7 +46,7 @@ class LoadedModel:
     'str'
     """
 
-    calibrator: AnyCalibrator
+    calibrator: Calibrator
     path: str
     sha256: str
     n_bytes: int
@@ -99,7 +98,7 @@ class ModelSlot:
         path: str | os.PathLike[str],
         *,
         n_jobs: int | None = None,
-        accept: Callable[[AnyCalibrator], None] | None = None,
+        accept: Callable[[Calibrator], None] | None = None,
     ) -> None:
         self._path = os.fspath(path)
         self._n_jobs = n_jobs
@@ -118,7 +117,7 @@ class ModelSlot:
         return self._current
 
     @property
-    def calibrator(self) -> AnyCalibrator:
+    def calibrator(self) -> Calibrator:
         """What scores with the model in use."""
         return self._current.calibrator
 

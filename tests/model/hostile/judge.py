@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from baseline_bombs import baseline_bombs
 from bombs import bombs
 from hostile_arrays import wrong_arrays
 from hostile_bytes import damaged_bytes
@@ -47,14 +46,12 @@ class Judge:
         self.table = {name: [row[name] for row in rows] for name in rows[0]}
         self.scores = np.array(golden["scores"])
         self.path = Path(folder) / "file.trueup"
-        # Masks are told to models that take them, and only to those.
-        self.masks = [golden["groups"]] if golden.get("groups") else []
         self.loads: list[Callable[[Path], Any]] = [trueup.load]
-        if isinstance(trueup.load(path), trueup.Calibrator):
+        if path.stem == "format_1":
             self.loads.append(trueup.MCGrad.load)
         for load in self.loads:  # what they import for the first time counts against no hostile file
-            load(path).calibrate(self.table, self.scores, *self.masks)
-        self.good = trueup.load(path).calibrate(self.table, self.scores, *self.masks)
+            load(path).calibrate(self.table, self.scores)
+        self.good = trueup.load(path).calibrate(self.table, self.scores)
         self.outcomes: Counter[str] = Counter()
         self.failures: list[str] = []
         self.slowest = (0.0, "")
@@ -98,13 +95,9 @@ class Judge:
         except ModelFileError as error:
             return "refused" if len(str(error)) < 1000 else "wrong: the message is too long"
         try:
-            found = calibrator.calibrate(self.table, self.scores, *self.masks)
+            found = calibrator.calibrate(self.table, self.scores)
             ones = [
-                calibrator.calibrate_one(
-                    {name: values[i] for name, values in self.table.items()},
-                    self.scores[i],
-                    *({name: mask[i] for name, mask in masks.items()} for masks in self.masks),
-                )
+                calibrator.calibrate_one({name: values[i] for name, values in self.table.items()}, self.scores[i])
                 for i in (0, 1)
             ]
         except DataError:
@@ -135,7 +128,6 @@ def main(folder: str, golden: str) -> None:
     else:  # a sample, for zips are read by the same code
         several = [damaged_bytes(good, rng), wrong_arrays(entries, rng), wrong_manifests(entries, rng)]
         generators = [itertools.islice(files, None, None, 6) for files in several]
-        generators.append(baseline_bombs(entries))
     files = (file for generator in generators for file in generator)
     resource.setrlimit(resource.RLIMIT_AS, (virtual_memory() + EXTRA_MEMORY,) * 2)
     for file in files:
