@@ -77,7 +77,7 @@ def plain_dfmc(
     A tree asks for a group or a cut of the logit, and in each of its halves for another; leaves hold at least 20 rows.
     """
     n = len(scores)
-    base = [math.log(max(p, 1e-6) / max(1 - p, 1e-6)) for p in scores]
+    base = [math.log(max(p, 2**-1022) / max(1 - p, 2**-53)) for p in scores]
     order = sorted(base)
     cuts = sorted({order[int(n * k / (n_cuts + 1))] for k in range(1, n_cuts + 1)})
     tests = [[bool(mask[i]) for i in range(n)] for mask in masks] + [[z <= cut for z in base] for cut in cuts]

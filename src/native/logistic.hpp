@@ -3,15 +3,18 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace trueup {
 
-constexpr double kScoreClip = 1e-6;
+// Scores outside have no finite logit: 0, 1, and the subnormal numbers, which many machines take for 0.
+constexpr double kLowestScore = std::numeric_limits<double>::min();
+constexpr double kHighestScore = 1.0 - std::numeric_limits<double>::epsilon() / 2;  // the last number below 1
 
 inline double logit_of(double probability) {
     if (std::isnan(probability)) return probability;
-    const double p = std::fmin(std::fmax(probability, kScoreClip), 1.0 - kScoreClip);
-    return std::log(p / (1.0 - p));
+    const double p = std::fmin(std::fmax(probability, kLowestScore), kHighestScore);
+    return std::log(p / (1.0 - p));  // 1 - p is exact from one half up, where it matters
 }
 
 inline double sigmoid_of(double logit) {
@@ -20,8 +23,9 @@ inline double sigmoid_of(double logit) {
     return e / (1.0 + e);
 }
 
-// Derivatives in theta of the weighted log loss of theta * clip(logits, -limit, limit). `weights` may be null.
-// Rows are summed in fixed blocks, so the result does not depend on `n_threads`.
+// Derivatives in theta of the weighted log loss of theta * logits. `weights` may be null. A row whose logit is beyond
+// `limit` counts limit / |logit| times, so that it can pull at theta no more than a row at the limit. Rows are
+// summed in fixed blocks, so the result does not depend on `n_threads`.
 struct LogisticSums {
     double gradient = 0.0;
     double hessian = 0.0;
@@ -35,7 +39,7 @@ struct LogisticSums {
 LogisticSums logistic_sums(const double* logits, const double* labels, const double* weights, std::size_t n,
                            double theta, double limit, int n_threads);
 
-// The loss of theta * clip(logits, -limit, limit) + intercept, and its derivatives in both.
+// The loss of theta * logits + intercept, and its derivatives in both; rows beyond `limit` count less here too.
 struct AffineSums {
     double loss = 0.0;
     double gradient[2] = {0.0, 0.0};      // in theta, in the intercept

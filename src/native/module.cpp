@@ -77,7 +77,8 @@ NB_MODULE(_native, m) {
     // A calibrator that lives until the interpreter ends is how it is meant to be used, not a leak to tell users of.
     nb::set_leak_warnings(false);
     m.doc() = "Hot kernels of trueup: walking trees, sums of the logistic loss, and sums of all cells.";
-    m.attr("SCORE_CLIP") = trueup::kScoreClip;
+    m.attr("LOWEST_SCORE") = trueup::kLowestScore;
+    m.attr("HIGHEST_SCORE") = trueup::kHighestScore;
 
     nb::class_<trueup::Forest>(m, "Forest")
         .def(

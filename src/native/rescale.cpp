@@ -29,22 +29,19 @@ struct Chunk {
     double z[kChunk], loss[kChunk], residual[kChunk], curvature[kChunk];
 };
 
-inline double cut(double value, double limit) {
-    value = value < -limit ? -limit : value;
-    return value > limit ? limit : value;
-}
-
 template <bool kLoss>
 inline void fill(const Rows& rows, std::size_t n, const Line& line, Chunk& chunk) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double z = cut(rows.logits[i], line.limit);
+        const double z = rows.logits[i];
+        const double size = z < 0.0 ? -z : z;
+        const double share = size > line.limit ? line.limit / size : 1.0;
         const double m = line.theta * z + line.intercept;
         const double e = exponential(m > 0.0 ? -m : m);  // one exponential gives the loss and the probability
         const double p = (m >= 0.0 ? 1.0 : e) / (1.0 + e);
         chunk.z[i] = z;
-        chunk.residual[i] = p - rows.labels[i];
-        chunk.curvature[i] = p * (1.0 - p);
-        if (kLoss) chunk.loss[i] = (m > 0.0 ? m : 0.0) + log_one_plus(e) - rows.labels[i] * m;
+        chunk.residual[i] = (p - rows.labels[i]) * share;
+        chunk.curvature[i] = p * (1.0 - p) * share;
+        if (kLoss) chunk.loss[i] = ((m > 0.0 ? m : 0.0) + log_one_plus(e) - rows.labels[i] * m) * share;
     }
     if (!rows.weights) return;
     for (std::size_t i = 0; i < n; ++i) {

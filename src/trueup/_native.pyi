@@ -3,7 +3,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-SCORE_CLIP: float
+LOWEST_SCORE: float
+HIGHEST_SCORE: float
 
 class Forest:
     def __init__(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from random_trees import N_FEATURES, random_trees
@@ -95,10 +97,22 @@ def test_the_number_of_threads_does_not_change_a_bit(n_rows: int, n_threads: int
 
 
 @given(st.floats(0, 1))
-def test_logit_and_sigmoid_are_inverses_between_the_clips(probability: float) -> None:
+@example(1e-300)
+@example(1 - 1e-16)
+@example(5e-324)
+@example(1.0)
+def test_logit_and_sigmoid_are_inverses_for_every_score_that_has_a_logit(probability: float) -> None:
     (logit,) = _native.logit(np.array([probability]))
     (back,) = _native.sigmoid(np.array([logit]))
-    assert abs(back - min(max(probability, _native.SCORE_CLIP), 1 - _native.SCORE_CLIP)) < 1e-15
+    assert back == pytest.approx(min(max(probability, 2.0**-1022), 1 - 2.0**-53), rel=1e-12, abs=0)
+
+
+def test_only_scores_without_a_finite_logit_are_moved() -> None:
+    logits = _native.logit(np.array([0.0, 2.0**-1022, 1e-300, 1e-9, 1 - 1e-9, 1 - 1e-16, 1.0]))
+    assert logits[0] == logits[1] == pytest.approx(-1022 * math.log(2))
+    np.testing.assert_allclose(logits[2:4], [-300 * math.log(10), -9 * math.log(10)], rtol=1e-9)
+    np.testing.assert_allclose(logits[4], 9 * math.log(10), rtol=1e-7)
+    assert logits[5] == logits[6] == pytest.approx(53 * math.log(2))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -107,18 +121,19 @@ def test_sums_of_the_logistic_loss_are_those_of_the_formula(n_rows: int, weighte
     rng = np.random.default_rng(0)
     logits, labels, weights = 8 * rng.normal(size=n_rows), rng.random(n_rows), rng.random(n_rows)
     w, given_weights = (weights, weights) if weighted else (1.0, None)
-    theta, intercept, z = 0.7, -0.4, np.clip(logits, -10, 10)
+    theta, intercept, z = 0.7, -0.4, logits
+    share = np.minimum(1.0, 10.0 / np.abs(logits))  # of a row beyond the limit
 
     def sums(m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each row's loss, and its first two derivatives in the margin."""
         p = 1 / (1 + np.exp(-m))
         return w * (np.logaddexp(0, m) - labels * m), w * (p - labels), w * p * (1 - p)
 
-    _, first, second = sums(theta * z)
+    _, first, second = (values * share for values in sums(theta * z))
     found = _native.logistic_sums(logits, labels, given_weights, theta, 10.0)
     np.testing.assert_allclose(found, [(first * z).sum(), (second * z**2).sum()], rtol=1e-10)
 
-    loss, first, second = sums(theta * z + intercept)
+    loss, first, second = (values * share for values in sums(theta * z + intercept))
     expected = [loss, first * z, first, second * z**2, second * z, second]
     found = _native.affine_sums(logits, labels, given_weights, theta, intercept, 10.0)
     np.testing.assert_allclose(found, [values.sum() for values in expected], rtol=1e-10, atol=1e-10)

@@ -43,7 +43,7 @@ OF_THE_DISTRIBUTION: dict[str, tuple[Metric, float]] = {
     "ece of three bins": (partial(expected_calibration_error, n_bins=3), 1),
     "ece of equal mass": (partial(expected_calibration_error, binning="mass"), 1),
     "ece of three bins of equal mass": (partial(expected_calibration_error, binning="mass", n_bins=3), 1),
-    "log_loss": (log_loss, 52 * math.log(2)),
+    "log_loss": (log_loss, 1022 * math.log(2)),
     "regression_ecce": (regression_ecce, 1),
     "smooth_calibration_error": (smooth_calibration_error, 1),
 }

@@ -31,9 +31,13 @@ def test_log_loss_of_a_soft_label_is_its_cross_entropy() -> None:
 
 
 def test_a_wrong_certainty_costs_a_finite_amount() -> None:
-    # -log(2**-52) = 52 log 2 = 36.04.
-    assert log_loss([1], [0.0]) == pytest.approx(52 * math.log(2))
-    assert log_loss([0], [1.0]) == pytest.approx(52 * math.log(2))
+    # The smallest normal number is 2^-1022, the distance from 1 to the number before it 2^-53.
+    assert log_loss([1], [0.0]) == pytest.approx(1022 * math.log(2))
+    assert log_loss([0], [1.0]) == pytest.approx(53 * math.log(2))
+
+
+def test_scores_below_the_machine_epsilon_cost_what_they_say_and_not_36_nats() -> None:
+    assert log_loss([1, 1], [1e-300, 1e-20]) == pytest.approx(320 * math.log(10) / 2)
 
 
 def test_a_right_certainty_costs_nothing() -> None:
@@ -86,6 +90,7 @@ def test_values_are_those_of_scikit_learn(
     ours: Callable[..., float], theirs: Callable[..., float], rows: list[tuple[int, float, float]]
 ) -> None:
     y, p, w = (np.array(column) for column in zip(*rows, strict=True))
+    p = np.clip(p, 2.0**-52, 1 - 2.0**-52)  # where scikit-learn's log loss cuts them
     assert ours(y, p) == pytest.approx(theirs(y, p), rel=1e-9, abs=1e-12)
     assert ours(y, p, sample_weight=w) == pytest.approx(theirs(y, p, sample_weight=w), rel=1e-9, abs=1e-12)
 

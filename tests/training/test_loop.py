@@ -224,15 +224,14 @@ def test_as_many_rows_drawn_with_repetition_are_not_taken_for_all_rows() -> None
     assert grower.prepared[0].tolist() == [0, 0, 1, 3]
 
 
-def test_the_loss_of_a_round_is_the_mean_over_folds() -> None:
+def test_the_loss_of_a_round_is_the_mean_over_the_rows_of_all_folds_and_not_over_folds() -> None:
     # Fold 1 validates on a positive, fold 2 on the negative and two positives: at logit 0 every loss is ln 2,
-    # so the mean over folds is too; at logit 0.25 it is (l(0.25) + (2 l(0.25) + l(-0.25)) / 3) / 2 with l(x)
-    # = ln(1 + e^-x).
+    # so the mean is too; at logit 0.25 it is (3 l(0.25) + l(-0.25)) / 4 with l(x) = ln(1 + e^-x).
     folds = [(np.array([1, 2, 3]), np.array([0])), (np.array([0, 3]), np.array([1, 2, 3]))]
     outcome = fit_rounds(data(), ScriptedGrower([0.25, 0.0]), plan(splits=folds), Notes())
     positive, negative = np.log1p(np.exp(-0.25)), np.log1p(np.exp(0.25))
     assert outcome.history[0].validation_loss == pytest.approx(np.log(2))
-    assert outcome.history[1].validation_loss == pytest.approx((positive + (2 * positive + negative) / 3) / 2)
+    assert outcome.history[1].validation_loss == pytest.approx((3 * positive + negative) / 4)
 
 
 def test_honest_theta_comes_from_the_rows_that_did_not_grow() -> None:

@@ -12,6 +12,11 @@ from trueup.training import fit_rescaling, fit_theta
 from trueup.training._rescale import LOGIT_LIMIT, THETA_MAX, THETA_MIN
 
 
+def share_of(logits: np.ndarray) -> np.ndarray:
+    """What rows count: less beyond the limit."""
+    return np.minimum(1.0, LOGIT_LIMIT / np.abs(logits))
+
+
 def test_overconfident_logits_are_halved() -> None:
     # Three of four rows at logit 2 ln 3 are positive: the right logit is ln 3.
     assert abs(fit_theta(np.full(4, 2 * np.log(3)), np.array([1.0, 1, 1, 0])) - 0.5) < 1e-9
@@ -42,15 +47,15 @@ def test_theta_agrees_with_scipys_minimiser(seed: int, n: int, spread: float, we
     logits = spread * rng.normal(size=n)
     labels = (rng.random(n) < 1 / (1 + np.exp(-0.8 * logits))).astype(float)
     weights = rng.random(n) + 0.01 if weighted else None
+    counted = share_of(logits) * (1.0 if weights is None else weights)
 
     def slope_squared(theta: float) -> float:
         # Of the loss itself a minimiser sees only half of the digits; of its slope, all.
-        z = np.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)
-        return float(np.average((expit(theta * z) - labels) * z, weights=weights)) ** 2
+        return float(np.average((expit(theta * logits) - labels) * logits, weights=counted)) ** 2
 
     def loss(theta: float) -> float:
-        z = theta * np.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)
-        return float(np.average(np.logaddexp(0, z) - labels * z, weights=weights))
+        z = theta * logits
+        return float(np.average(np.logaddexp(0, z) - labels * z, weights=counted))
 
     theta = fit_theta(logits, labels, weights)
     rough = minimize_scalar(loss, bounds=(0, THETA_MAX), method="bounded", options={"xatol": 1e-12}).x
@@ -90,7 +95,21 @@ def test_a_rescaling_has_no_slope_left(seed: int, n: int, spread: float, centre:
     intercept = fitted.theta * fitted.shift
     if not (THETA_MIN < fitted.theta < THETA_MAX and abs(intercept) < LOGIT_LIMIT):
         return  # at a bound a slope may be left
-    z = np.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)
-    residuals = expit(fitted.theta * z + intercept) - labels
-    assert abs(np.average(residuals, weights=weights)) < 1e-8
-    assert abs(np.average(residuals * z, weights=weights)) < 1e-7
+    counted = share_of(logits) * (1.0 if weights is None else weights)
+    residuals = expit(fitted.theta * logits + intercept) - labels
+    assert abs(np.average(residuals, weights=counted)) < 1e-8
+    assert abs(np.average(residuals * logits, weights=counted)) < 1e-7
+
+
+def test_logits_beyond_the_limit_that_are_right_are_not_taken_for_wrong_ones() -> None:
+    # Labels are the very probabilities. Cut off at -10, most rows would look too likely, and theta be larger than 1.
+    logits = np.linspace(-20, -8, 1001)
+    fitted = fit_rescaling(logits, expit(logits))
+    assert abs(fitted.theta - 1) < 1e-9
+    assert abs(fitted.shift) < 1e-9
+
+
+def test_a_wrong_row_of_a_logit_of_700_pulls_at_theta_no_more_than_one_of_10() -> None:
+    logits, labels = np.tile([-1.0, 1.0], 500), np.tile([0.0, 0, 1, 1, 0, 1, 0, 1], 125)
+    thetas = [fit_theta(np.append(logits, far), np.append(labels, 1.0)) for far in (-10.0, -700.0)]
+    assert abs(thetas[0] - thetas[1]) < 0.02

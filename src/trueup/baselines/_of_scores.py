@@ -93,8 +93,8 @@ class PlattCalibrator(ScoreBaseline):
 
     Notes
     -----
-    Platt's scaling (1999) with the logit as its input. The factor stays within 0.01 and 10, and logits beyond
-    ±10 count as ±10 in the fit, as in the rescaling of `MCGrad`.
+    Platt's scaling (1999) with the logit as its input. The factor stays within 0.01 and 10, and rows whose
+    logits are beyond ±10 count less in the fit, as in the rescaling of `MCGrad`.
 
     Examples
     --------
@@ -154,8 +154,8 @@ class TemperatureCalibrator(ScoreBaseline):
 
     Notes
     -----
-    Temperature scaling (Guo et al., 2017) for two classes. The factor stays within 0 and 10, and logits beyond
-    ±10 count as ±10 in the fit, as in the rescaling of `MCGrad`.
+    Temperature scaling (Guo et al., 2017) for two classes. The factor stays within 0 and 10, and rows whose
+    logits are beyond ±10 count less in the fit, as in the rescaling of `MCGrad`.
 
     Examples
     --------

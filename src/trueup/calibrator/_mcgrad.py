@@ -137,7 +137,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def paper(cls, **parameters: Any) -> MCGrad:
-        """Return an estimator that does exactly what the paper does.
+        """Return an estimator with the paper's algorithm and parameters.
 
         Parameters
         ----------
@@ -148,6 +148,13 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         MCGrad
             One with ``rescale="train"`` and the paper's parameters for LightGBM.
+
+        Notes
+        -----
+        Four things still differ from the paper. Rounds are chosen by five folds, and fitted again on all rows, where
+        there are a million rows or fewer; the paper holds one part of the rows out (``validation=0.2``). Trees see
+        the logit of the current score and not its probability, which puts the rows in the same order. Theta is kept
+        within 0 and 10, and rows whose logits are beyond ±10 count less when it is fitted; the paper bounds neither.
 
         Examples
         --------

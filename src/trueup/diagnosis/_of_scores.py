@@ -173,7 +173,10 @@ def _certainties(side: Side, scores: Floats) -> list[Finding]:
     wrong = 0 if side.labels is None else int((np.abs(side.labels.values - scores)[certain] > 0).sum())
     text = f"{n:,} of {side.n:,} scores of {side.name} are exactly 0 or 1"
     text += f", and {wrong:,} of those are wrong." if wrong else ", and none of those is wrong."
-    advice = "They count as 0.000001 and 0.999999. Were they clipped or rounded? A model is hardly ever that sure."
+    advice = (
+        "A wrong 0 or 1 can hardly be calibrated: it counts as 2e-308 or 1 - 1e-16. Pass the scores unrounded, or clip "
+        "them to what the model can know: a forest of 100 trees can't tell 0 from 0.005."
+    )
     severity: Severity = "warning" if wrong or n >= _MANY_CERTAIN * side.n else "note"
     return [Finding("certain_scores", severity, text, advice, {"side": side.name, "rows": n, "wrong": wrong})]
 

@@ -23,6 +23,7 @@ from trueup.distributed._pieces import (
 from trueup.distributed._shard import Growth
 from trueup.training import (
     GrownRound,
+    LossSums,
     Rescale,
     Rescaling,
     Step,
@@ -113,13 +114,10 @@ class DaskPart:
         phi = 2 * mean_change + square / weight / 8
         return Step(mean_change, phi, convergence_bound(phi, max(largest for *_, largest in steps)))
 
-    def losses(self, n_threads: int) -> tuple[float, float]:
-        """The mean log loss of the rows that grow trees, and of those that watch; NaN if there are none."""
+    def losses(self, n_threads: int) -> LossSums:
+        """The log loss of the rows that grow trees, and of those that watch."""
         growth = self._growth
-        train, train_weight, valid, valid_weight = self._rows.pieces.total(
-            losses_of, self._logits, part=growth.part, soft=growth.soft
-        )
-        return train / train_weight, valid / valid_weight if valid_weight else float("nan")
+        return LossSums(*self._rows.pieces.total(losses_of, self._logits, part=growth.part, soft=growth.soft))
 
 
 def agreed_rescaling(parts: Sequence[DaskPart], n_threads: int) -> Rescaling:

@@ -268,11 +268,8 @@ def step_sums(piece: Piece, before: Floats, after: Floats, part: int | None) -> 
 
 def losses_of(piece: Piece, logits: Floats, part: int | None, soft: bool) -> tuple[float, ...]:
     """The sums of losses and weights of the rows that grow trees, and of those that are held out."""
-    data, found = piece.data(soft), []
-    for rows in (piece.trains(part), piece.watches(part)):
-        found += [_native.log_loss_sum(logits[rows], data.labels[rows], data.weights_of(rows), 1)]
-        found += [data.total_weight(rows)]
-    return tuple(found)
+    data, sides = piece.data(soft), (piece.trains(part), piece.watches(part))
+    return tuple(value for rows in sides for value in data.loss_sums(logits[rows], rows, 1))
 
 
 def of_each(function: Callable[..., Any], *columns: Sequence[Any], options: dict[str, Any]) -> list[Any]:

@@ -55,7 +55,7 @@ def _rounds(builder: GraphBuilder, features: FeatureColumns, rounds: Iterable[Fi
 
 
 def _logit(builder: GraphBuilder, scores: str) -> str:
-    inner = builder.clamp(scores, _native.SCORE_CLIP, 1.0 - _native.SCORE_CLIP)
+    inner = builder.clamp(scores, _native.LOWEST_SCORE, _native.HIGHEST_SCORE)
     odds = builder.node("Div", inner, builder.node("Sub", builder.number(1.0), inner))
     return builder.node("Log", odds)
 

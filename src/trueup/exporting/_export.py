@@ -44,7 +44,7 @@ class OnnxExport:
     missing_text : str
         What stands for a missing string. Missing numbers and booleans are NaN.
     largest_difference : float
-        The largest difference from the model's probabilities that was measured.
+        The largest difference from the model's probabilities that was measured, relative to them.
     n_rows_compared : int
         On how many rows.
     metadata : mapping
@@ -135,14 +135,18 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatTy
     Raises
     ------
     ExportError
-        If ONNX can't express the model, which the message explains, or if the graph differs from the model by more
-        than 1e-9 in any row, or if the extra is not installed.
+        If ONNX can't express the model, which the message explains, or if the graph's probability differs from the
+        model's by more than 1e-9 of it in any row, or if the extra is not installed.
 
     Notes
     -----
     ONNX tensors can't hold a missing string, so one that is missing is the text `OnnxExport.missing_text`: the empty
     one, unless that is a category. Missing numbers are NaN. Booleans are numbers too, 0 and 1, so that they can be
     missing. A score that is missing or outside [0, 1] gives NaN, for a graph can't raise an error.
+
+    A float32 can't tell scores below 1.4e-45 from 0, nor scores above 1 - 6e-8 from 1. With float64 scores the graph
+    follows the model from 1e-300 to 1 - 1e-16. The file's metadata say where its own scores end, as ``lowest`` and
+    ``highest`` in ``trueup.score``.
 
     Examples
     --------

@@ -6,7 +6,10 @@ import json
 from importlib.metadata import version
 from typing import Any
 
-from trueup.exporting._signature import Signature
+import numpy as np
+
+from trueup import _native
+from trueup.exporting._signature import GraphInput, Signature
 from trueup.exporting._verify import BOUND
 from trueup.model import CalibrationModel, encode_value
 
@@ -37,7 +40,7 @@ def metadata_of(
             for graph_input in signature.features
             if graph_input.feature is not None
         ],
-        "score": None if signature.score is None else {"name": signature.score.name, "type": signature.score.element},
+        "score": None if signature.score is None else _score_entry(signature.score),
         "output": {"name": signature.output, "type": "float64"},
         "missing": {
             "string": signature.missing_text,
@@ -45,11 +48,23 @@ def metadata_of(
             "boolean": "NaN; 0 and 1 are false and true",
             "score": "NaN, which gives NaN, as does a score outside [0, 1]",
         },
-        "largest_difference": largest_difference,
+        "largest_difference": largest_difference,  # of an answer, relative to it
         "difference_bound": BOUND,
         "rows_compared": n_rows_compared,
     }
     return {
         f"trueup.{name}": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in facts.items()
+    }
+
+
+def _score_entry(score: GraphInput) -> dict[str, Any]:
+    """The score's input, and the least and the largest score that its type can tell from 0 and from 1."""
+    kind = np.dtype(score.element).type
+    lowest = max(float(np.finfo(kind).smallest_subnormal), _native.LOWEST_SCORE)
+    return {
+        "name": score.name,
+        "type": score.element,
+        "lowest": lowest,
+        "highest": float(np.nextafter(kind(1), kind(0))),
     }

@@ -23,7 +23,8 @@ WRONG_SCORES = (-0.25, 1.25, float("nan"), float("inf"))  # rows of which a grap
 _N_ROWS = 4096
 _ROWS_A_CATEGORY = 2
 _SHARE_MISSING, _SHARE_UNSEEN = 0.1, 0.1
-_EDGES = (0.0, 1.0, 1e-6, 1.0 - 1e-6, 5e-7, 1e-300, 0.5)  # of scores
+_EDGES = (0.0, 1.0, 0.5, 5e-324, 1e-310, 1e-300, 1e-100, 1e-6, 1.0 - 1e-6, 1.0 - 1e-16)  # of scores
+_SHARE_SMALL = 0.3  # scores of any size down to 1e-300, which an even draw never gives
 _SPECIAL = (0.0, -0.0, 1e-36, -1e-36, 1.0, -1.0, np.inf, -np.inf)  # numbers
 _LARGEST = 1e300  # a table's numbers are cut there
 
@@ -83,6 +84,8 @@ def _rounded(values: Floats, graph_input: GraphInput) -> Floats:
 
 def _scores(n_rows: int, rng: np.random.Generator) -> Floats:
     scores = rng.random(n_rows)
+    small = rng.random(n_rows) < _SHARE_SMALL
+    scores[small] = 10.0 ** rng.uniform(-300, 0, int(small.sum()))
     scores[: len(_EDGES)] = _EDGES
     return scores
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trueup import _native
 from trueup.errors import ExportError
 from trueup.exporting._rows import WRONG_SCORES, CheckedRows
 from trueup.exporting._signature import Signature, feeds_of_table
@@ -16,7 +17,8 @@ from trueup.inference import Calibrator
 
 __all__ = ["BOUND", "Comparison", "expected_of", "largest_difference"]
 
-# Graph and model do the same arithmetic in doubles; only exp and log may differ in the last bit.
+# Graph and model do the same arithmetic in doubles; only exp and log may differ in the last bit. Of a probability near
+# 1e-300 that is the 13th digit, for its logit is near -690. The bound is relative, or small ones would not be compared.
 BOUND = 1e-9
 _ROWS_A_RUN = 16384  # the matrix of a round may have hundreds of columns
 
@@ -38,20 +40,22 @@ def expected_of(calibrator: Calibrator, signature: Signature, rows: CheckedRows)
 
 
 def largest_difference(graph: bytes | Path, comparison: Comparison) -> float:
-    """The largest difference between a graph and the model; `ExportError` if it is above the bound."""
+    """The largest relative difference between a graph and the model; `ExportError` if it is above the bound."""
     feeds, expected = comparison
     found = _run(graph, feeds)
     if found.shape != expected.shape or found.dtype != np.float64:
         raise ExportError(_wrong(f"it gives {found.dtype} of shape {found.shape} for {len(expected):,} rows"))
     missing = np.isnan(expected)
-    differences = np.where(missing & np.isnan(found), 0.0, np.abs(found - expected))
+    # Subnormal numbers have few digits or none, so all below the normal ones are the same.
+    ours, theirs = (np.maximum(values, _native.LOWEST_SCORE) for values in (found, expected))
+    differences = np.where(missing & np.isnan(found), 0.0, np.abs(ours - theirs) / theirs)
     wrong = ~(differences <= BOUND)
     if wrong.any():
         first = int(np.argmax(wrong))
         raise ExportError(
             _wrong(
-                f"{int(wrong.sum()):,} of {len(expected):,} rows differ by more than {BOUND:g} (the first gets "
-                f"{found[first]!r} instead of {expected[first]!r})"
+                f"{int(wrong.sum()):,} of {len(expected):,} rows differ by more than {BOUND:g} of the model's answer "
+                f"(the first gets {found[first]!r} instead of {expected[first]!r})"
             )
         )
     return float(differences.max(initial=0.0))

@@ -42,7 +42,7 @@ def apply_round(logits: Floats, correction: Floats, theta: float, out: Floats | 
 
 
 def score_logits(scores: Floats, n_threads: int = 1) -> Floats:
-    """The logits of base scores, which are kept away from 0 and 1 by 1e-6; NaN stays NaN."""
+    """The logits of base scores; 0 and 1, which have none, take those of the numbers next to them. NaN stays NaN."""
     return _native.logit(scores, n_threads)
 
 

@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trueup import _native
 from trueup.errors import LabelError
 from trueup.metrics._checks import FloatArray, Observations, check_observations
-
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -28,9 +27,9 @@ def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike |
 
     Notes
     -----
-    ``-Σ w (y log p + (1 - y) log(1 - p)) / Σ w``, with p clipped to [ε, 1 − ε] and ε the float64 machine
-    epsilon, so that one score of 0 or 1 that is wrong costs 36 nats and not infinitely many. For labels 0 and
-    1 and float64 scores this is scikit-learn's ``log_loss``.
+    ``-Σ w (y log p + (1 - y) log(1 - p)) / Σ w``. A score of 0 or 1 counts as the number next to it, 2.2e-308 or
+    1 − 1.1e-16, as it does in a fit: if it is wrong it costs 708 or 37 nats, and not infinitely many. For labels 0
+    and 1 and float64 scores this is scikit-learn's ``log_loss``, which cuts scores at 2.2e-16 and 1 − 2.2e-16.
 
     Examples
     --------
@@ -45,8 +44,8 @@ def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike |
 
 
 def clipped_scores(scores: FloatArray) -> FloatArray:
-    """Scores as the log loss takes them: none so close to 0 or 1 that being wrong costs infinitely much."""
-    return np.clip(scores, _EPSILON, 1 - _EPSILON)
+    """Scores as the log loss takes them, and a fit too: 0 and 1 are the numbers next to them."""
+    return np.clip(scores, _native.LOWEST_SCORE, _native.HIGHEST_SCORE)
 
 
 def brier_score(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:

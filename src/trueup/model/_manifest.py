@@ -34,7 +34,7 @@ MAX_ROUNDS = 5_000
 MAX_PARITY_ROWS = 100
 _MAX_DEPTH = 20  # of the parameters
 _MAX_EQUAL_HASHES = 50  # more of them are no accident, and would make a dictionary crawl
-_MAX_BASE_LOGIT = 14.0  # scores are kept away from 0 and 1 by 1e-6
+_MAX_BASE_LOGIT = 709.0  # of the smallest score that has a logit
 _MAX_LOGIT = 1e300
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]

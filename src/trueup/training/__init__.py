@@ -9,7 +9,7 @@ from trueup.training._loop import FitOutcome, FitPlan, fit_parts, fit_rounds
 from trueup.training._packed import ColumnCodes, PackedMatrix, edges_of_sample, with_real_thresholds
 from trueup.training._packed_bins import PACKED_PARAMETERS, packed_dataset
 from trueup.training._parameters import DEFAULTS, PAPER_DEFAULTS, GrowthParameters, growth_parameters
-from trueup.training._parts import Rescale, Step, convergence_bound
+from trueup.training._parts import LossSums, Rescale, Step, convergence_bound
 from trueup.training._progress import shown_progress
 from trueup.training._rescale import (
     LOGIT_LIMIT,
@@ -36,6 +36,7 @@ __all__ = [
     "GrownRound",
     "GrowthParameters",
     "LightGBMGrower",
+    "LossSums",
     "PackedMatrix",
     "Rescale",
     "Rescaling",

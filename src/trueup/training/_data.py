@@ -75,10 +75,10 @@ class TrainingData:
         """The sum of the weights of some rows."""
         return float(len(self.labels[rows]) if self.weights is None else self.weights[rows].sum())
 
-    def mean_loss(self, logits: Floats, rows: Rows | slice, n_threads: int) -> float:
-        """The mean log loss of some rows, whose logits are given in the same order."""
-        total = _native.log_loss_sum(logits, self.labels[rows], self.weights_of(rows), n_threads)
-        return total / self.total_weight(rows)
+    def loss_sums(self, logits: Floats, rows: Rows | slice, n_threads: int) -> tuple[float, float]:
+        """The sums of log losses and of weights of some rows, whose logits are given in the same order."""
+        losses = _native.log_loss_sum(logits, self.labels[rows], self.weights_of(rows), n_threads)
+        return losses, self.total_weight(rows)
 
     def hessian(self, rows: Rows | slice) -> float:
         """The sum of w p (1 - p) of some rows at the base scores: how much there is to split."""

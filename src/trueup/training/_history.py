@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,11 +35,13 @@ def _record(
     steps: Sequence[Step],
     n_threads: int,
 ) -> RoundRecord:
-    losses = [part.losses(n_threads) for part in parts]
+    # Of all rows together, and not the mean of the folds' means: folds differ in size, and the loss before the first
+    # round must be the log loss of the base scores.
+    train, train_weight, valid, valid_weight = np.sum([part.losses(n_threads) for part in parts], axis=0)
     return RoundRecord(
         number=number,
-        train_loss=float(np.mean([train for train, _ in losses])),
-        validation_loss=float(np.mean([valid for _, valid in losses])),
+        train_loss=float(train / train_weight),
+        validation_loss=float(valid / valid_weight) if valid_weight else math.nan,
         theta=float(np.mean([rescaling.theta for rescaling in rescalings])),
         logit_change=float(np.mean([step.logit_change for step in steps])),
         phi=float(np.mean([step.phi for step in steps])),

@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from trueup.training._data import Rows, TrainingData, are_all
 from trueup.training._lightgbm import GrownRound, PreparedRows, RoundGrower
 from trueup.training._rescale import Rescaling, fit_rescaling, fit_theta
 
-__all__ = ["HeldOut", "LocalPart", "Part", "Rescale", "Step", "convergence_bound", "shared_rescaling"]
+__all__ = ["HeldOut", "LocalPart", "LossSums", "Part", "Rescale", "Step", "convergence_bound", "shared_rescaling"]
 
 Floats = npt.NDArray[np.float64]
 Rescale = Literal["honest", "train"] | None
@@ -43,6 +43,15 @@ class Step:
     alpha_bound: float
 
 
+class LossSums(NamedTuple):
+    """Sums of log losses and of weights, from which several parts make one mean."""
+
+    train: float
+    train_weight: float
+    valid: float
+    valid_weight: float
+
+
 class Part(Protocol[HeldOutT_co]):
     """Rows that grow trees and rows that watch, wherever they are, with the logits of all."""
 
@@ -62,8 +71,8 @@ class Part(Protocol[HeldOutT_co]):
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
         """Move the logits by the grown round."""
 
-    def losses(self, n_threads: int) -> tuple[float, float]:
-        """The mean log loss of the rows that grow trees, and of those that watch; NaN if there are none."""
+    def losses(self, n_threads: int) -> LossSums:
+        """The log loss of the rows that grow trees, and of those that watch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +152,12 @@ class LocalPart:
         unscaled = apply_round(self._logits[rows], self._correction[rows], 1.0)
         return Rescaling(fit_theta(unscaled, self._data.labels[rows], self._data.weights_of(rows), n_threads))
 
-    def losses(self, n_threads: int) -> tuple[float, float]:
-        """The mean log loss of the rows that grow trees, and of those that watch; NaN if there are none."""
+    def losses(self, n_threads: int) -> LossSums:
+        """The log loss of the rows that grow trees, and of those that watch."""
         train, valid = self._train, self._valid
-        return (
-            self._data.mean_loss(self._logits[train], train, n_threads),
-            self._data.mean_loss(self._logits[valid], valid, n_threads) if len(valid) else math.nan,
+        return LossSums(
+            *self._data.loss_sums(self._logits[train], train, n_threads),
+            *self._data.loss_sums(self._logits[valid], valid, n_threads),
         )
 
     def _correction_of_all(self, n_threads: int) -> Floats:

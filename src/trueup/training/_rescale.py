@@ -22,7 +22,9 @@ __all__ = [
     "theta_from_sums",
 ]
 
-LOGIT_LIMIT = 10.0  # logits beyond it are cut off for this fit only: a few certain rows must not decide
+# Rows whose logits are beyond it count less in this fit: a few that are all but certain, and wrong, must not decide.
+# Their logits are not cut off: rows that are right would then look wrong.
+LOGIT_LIMIT = 10.0
 THETA_MAX = 10.0
 THETA_MIN = 0.01  # with a shift, which is divided by it
 _TOLERANCE = 1e-12
