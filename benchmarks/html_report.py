@@ -2,7 +2,7 @@
 
     python benchmarks/html_report.py [--quick] [--compare]
 
-Needs the extra `report`, playwright and a chromium. Ends with exit code 1 if a page is not below 5 MB, or the
+Needs playwright and a chromium. Ends with exit code 1 if a page is not below 5 MB, or the
 median of its openings not below 3 s.
 """
 

@@ -119,17 +119,6 @@ def test_the_moral_is_drawn_only_where_the_verdicts_differ(days, months, is_told
     assert bool(_demo_stories._moral(days, months)) == is_told
 
 
-def test_without_the_extra_all_but_the_report_is_written(run, there, monkeypatch):
-    from importlib.util import find_spec
-
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "altair" else find_spec(name))
-    outcome = run("demo", *TRAFFIC)
-    assert outcome.code == 0
-    assert 'pip install "trueup[report]"' in outcome.err
-    assert "The report:" not in outcome.out
-    assert not (there / "trueup-demo" / "evaluation" / "report.html").exists()
-
-
 def test_a_file_in_the_place_of_the_folder_is_an_error(run, there):
     (there / "taken").write_text("")
     outcome = run("demo", *TRAFFIC, "-o", "taken")

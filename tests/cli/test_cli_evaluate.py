@@ -156,16 +156,6 @@ def test_ctrl_c_leaves_nothing(evaluate, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_extra_is_told_before_the_work(evaluate, tmp_path, monkeypatch):
-    from importlib.util import find_spec
-
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "altair" else find_spec(name))
-    outcome = evaluate()
-    assert outcome.code == 2
-    assert 'pip install "trueup[report]"' in outcome.err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_another_teams_model_is_tested_on_the_last_year(run, tmp_path, monkeypatch, data_folder):
     path = data_folder / "acs_employment_MA_scored.parquet"
     if not path.exists():

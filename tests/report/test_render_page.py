@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 
 from small_pages import HOSTILE, plain_words, whole_page
-from trueup.errors import ParameterError
 from trueup.report import (
     MOST_CURVES,
     MOST_SEGMENTS,
@@ -24,13 +22,10 @@ from trueup.report import (
     Headline,
     Page,
     _bundle,
-    can_render,
     render_page,
     render_summary,
-    require_packages,
     write_page,
 )
-from trueup.report._charts import chart_specifications
 
 
 class Elements(HTMLParser):
@@ -173,22 +168,6 @@ def test_a_summary_for_notebooks_has_the_verdict_and_no_script() -> None:
     assert "0.2900" in summary
     assert "−0.0100" in summary
     assert len(summary) < 20_000
-
-
-def test_what_is_missing_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert can_render()
-    require_packages()
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert not can_render()
-    with pytest.raises(ParameterError, match=re.escape('pip install "trueup[report]"')):
-        require_packages()
-
-
-def test_without_a_package_a_page_is_an_error_that_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    chart_specifications.cache_clear()
-    monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(ParameterError, match=re.escape('pip install "trueup[report]"')):
-        render_page(Page("T", Headline("F", "good", "s")))
 
 
 def test_the_bundle_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

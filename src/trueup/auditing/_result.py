@@ -176,12 +176,12 @@ class AuditResult:
 
         return page_out(audit_page(self, title=title), path)
 
-    def _repr_html_(self) -> str | None:
-        """The result in brief, for notebooks; they fall back on text where jinja2 is not installed."""
+    def _repr_html_(self) -> str:
+        """The result in brief, for notebooks."""
         from trueup.auditing._page import audit_page
-        from trueup.report import can_render, render_summary
+        from trueup.report import render_summary
 
-        return render_summary(audit_page(self, in_full=False)) if can_render() else None
+        return render_summary(audit_page(self, in_full=False))
 
     def __repr__(self) -> str:
         chance = "" if math.isnan(self.mce_p_value) else f" (p = {self.mce_p_value:.3g})"

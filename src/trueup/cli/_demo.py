@@ -57,21 +57,13 @@ def _write(story: Story, folder: Path) -> dict[str, str]:
     """Write all files to a temporary folder first, so that Ctrl-C leaves all of them or none."""
     import pyarrow.parquet as pq
 
-    from trueup.errors import ParameterError
     from trueup.model import atomic_folder
-    from trueup.report import require_packages
 
-    try:
-        require_packages()
-        has_report = True
-    except ParameterError as error:
-        print(error, file=sys.stderr)
-        has_report = False
     files = {story.table_name: os.path.join(folder, story.table_name)}
     with atomic_folder(folder, _OWN) as temporary:
         pq.write_table(story.table, temporary / story.table_name)
         for act in story.acts:
-            saved = act.evaluation.save(temporary / act.folder, title=story.title, report=has_report)
+            saved = act.evaluation.save(temporary / act.folder, title=story.title)
             files |= {f"{act.folder}/{name}": os.path.join(folder, act.folder, name) for name in saved}
     return files
 

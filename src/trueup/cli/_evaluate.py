@@ -51,11 +51,8 @@ class EvaluateRequest:
 
 def evaluate(request: EvaluateRequest) -> int | None:
     """Evaluate what the request names, write it, and say what came out."""
-    from trueup.report import require_packages
-
     if request.output == STANDARD_STREAM:
         raise FileError("An evaluation is a folder of files and can't go to stdout. Name a folder with -o.")
-    require_packages()
     if request.manifest is not None:
         return _many(request, models_in_manifest(request.manifest, request.spec))
     if request.spec.table != STANDARD_STREAM and os.path.isdir(request.spec.table):

@@ -20,12 +20,9 @@ class HasPage(Protocol):
 
 
 def check_page(path: str | None, *others: str | None) -> None:
-    """Refuse a page that can't be made or written, before the work and not after it."""
+    """Refuse a page that can't be written, before the work and not after it."""
     if path is None:
         return
-    from trueup.report import require_packages
-
-    require_packages()
     if path == STANDARD_STREAM:
         raise ParameterError("--html needs a file: a page is for a browser, not for stdout.")
     check_output(path)

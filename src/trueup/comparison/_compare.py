@@ -129,9 +129,9 @@ def compare(
     significantly harmed. A guardrail holds if its interval ends within its margin, or if the metric does not get
     worse at all on these rows. The verdict is ``"keep"`` if the primary metric worsens with significance, a guardrail's
     whole interval lies beyond its margin, or a segment is significantly harmed; else it is ``"inconclusive"``, and the
-    reasons say how many rows would do. Segments are compared by log loss, or by Brier score if that is the primary metric, and
-    their p-values are adjusted for the search: of comparisons of equally good models, at most a share of `level`
-    claims that any segment gains or is harmed.
+    reasons say how many rows would do. Segments are compared by log loss, or by Brier score if that is the primary
+    metric, and their p-values are adjusted for the search: of comparisons of equally good models, at most a share of
+    `level` claims that any segment gains or is harmed.
 
     Examples
     --------

@@ -192,12 +192,12 @@ class Comparison:
 
         return page_out(comparison_page(self, title=title), path)
 
-    def _repr_html_(self) -> str | None:
-        """The result in brief, for notebooks; they fall back on text where jinja2 is not installed."""
+    def _repr_html_(self) -> str:
+        """The result in brief, for notebooks."""
         from trueup.comparison._page import comparison_page
-        from trueup.report import can_render, render_summary
+        from trueup.report import render_summary
 
-        return render_summary(comparison_page(self, in_full=False)) if can_render() else None
+        return render_summary(comparison_page(self, in_full=False))
 
     def __repr__(self) -> str:
         primary = next(metric for metric in self._metrics if metric.role == "primary")

@@ -194,7 +194,7 @@ class Evaluation:
         about : mapping, optional
             More to keep in ``evaluation.json``, such as where the rows came from.
         report : bool, default=True
-            Whether to make ``report.html``, which needs the extra ``trueup[report]``.
+            Whether to make ``report.html``.
 
         Returns
         -------
@@ -217,12 +217,12 @@ class Evaluation:
 
         return save(self, folder, title=title, about=about, report=report)
 
-    def _repr_html_(self) -> str | None:
-        """The result in a notebook; None, which shows the text instead, where jinja2 is missing."""
+    def _repr_html_(self) -> str:
+        """The result in brief, for notebooks."""
         from trueup.evaluation._page import evaluation_page
-        from trueup.report import can_render, render_summary
+        from trueup.report import render_summary
 
-        return render_summary(evaluation_page(self, in_full=False)) if can_render() else None
+        return render_summary(evaluation_page(self, in_full=False))
 
     def __repr__(self) -> str:
         return f"Evaluation({self.verdict}: {self.split})"

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueup.model import atomic_folder
-from trueup.report import require_packages
 from trueup.table import json_values
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ def save(
     """Write the files to a temporary folder, which then becomes the folder."""
     import pyarrow.parquet as pq
 
-    if report:
-        require_packages()
     page = str(evaluation.to_html(title=title)) if report else None
     facts = evaluation.to_dict() | ({} if about is None else {"about": json_values(dict(about))})
     with atomic_folder(folder, FILES) as temporary:

@@ -33,9 +33,6 @@ def summary_csv(summary: Summary) -> str:
 
 def summary_html(summary: Summary) -> str:
     """One page with the percentiles, the models with links to their reports, and what failed."""
-    from trueup.report import require_packages
-
-    require_packages()
     import jinja2
 
     environment = jinja2.Environment(

@@ -7,7 +7,7 @@ written beside it, in its own package.
 
 from trueup.report._forms import in_form, p_value_in_form, percent_digits
 from trueup.report._limits import MOST_CURVES, MOST_SEGMENTS, made_with
-from trueup.report._render import can_render, page_out, render_page, render_summary, require_packages, write_page
+from trueup.report._render import page_out, render_page, render_summary, write_page
 from trueup.report._segment_values import Choice, Column, Form, Option, Segments, Series, Story
 from trueup.report._series import series_of
 from trueup.report._values import (
@@ -49,7 +49,6 @@ __all__ = [
     "Severity",
     "Story",
     "Tone",
-    "can_render",
     "in_form",
     "made_with",
     "p_value_in_form",
@@ -57,7 +56,6 @@ __all__ = [
     "percent_digits",
     "render_page",
     "render_summary",
-    "require_packages",
     "series_of",
     "write_page",
 ]

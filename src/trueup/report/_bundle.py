@@ -8,9 +8,7 @@ import functools
 import hashlib
 from importlib.metadata import version
 
-from trueup.errors import ParameterError
 from trueup.model import atomic_path, cache_folder
-from trueup.report._charts import MISSING_EXTRA
 
 __all__ = ["content_hash", "vega_bundle"]
 
@@ -24,10 +22,8 @@ def vega_bundle() -> str:
     Bundling takes seconds and gives the same text each time, so it is kept in the user's cache, one file for each
     version of vl-convert. Where the cache can't be written, the page is made all the same.
     """
-    try:
-        import vl_convert
-    except ImportError:
-        raise ParameterError(MISSING_EXTRA) from None
+    import vl_convert
+
     kept = cache_folder() / f"vega-by-vl-convert-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text("utf-8")

@@ -8,11 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from trueup.errors import ParameterError
-
-__all__ = ["MISSING_EXTRA", "SERIES_ROLES", "chart_specifications"]
-
-MISSING_EXTRA = 'The report needs altair, vl-convert-python and jinja2: pip install "trueup[report]".'
+__all__ = ["SERIES_ROLES", "chart_specifications"]
 
 # The page has one or two sets of scores; the script names each by its role, so that no text of a user is in a chart.
 SERIES_ROLES = ("first", "second")
@@ -27,10 +23,8 @@ _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation 
 @functools.cache
 def chart_specifications() -> dict[str, Any]:
     """The specification of every kind of chart, by name."""
-    try:
-        import altair as alt
-    except ImportError:
-        raise ParameterError(MISSING_EXTRA) from None
+    import altair as alt
+
     return {"reliability": _reliability(alt), "cumulative": _cumulative(alt), "rounds": _rounds(alt)}
 
 

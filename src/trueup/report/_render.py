@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 from importlib import resources
 from typing import Any
 
-from trueup.errors import ParameterError
 from trueup.model import atomic_path
 from trueup.report._bundle import content_hash, vega_bundle
-from trueup.report._charts import MISSING_EXTRA
 from trueup.report._forms import digits_of, in_form, interval_in_form, p_value_in_form
 from trueup.report._island import island_of, safe_json
 from trueup.report._layout import interval_mark, outcome_words
 from trueup.report._segment_values import Form
 from trueup.report._values import Page
 
-__all__ = ["can_render", "page_out", "render_page", "render_summary", "require_packages", "write_page"]
+__all__ = ["page_out", "render_page", "render_summary", "write_page"]
 
 # The scripts of the page, in the order in which they are joined: each file is one subject.
 _SCRIPTS = ("forms.js", "theme.js", "charts.js", "segments.js", "start.js")
@@ -102,23 +99,10 @@ def render_summary(page: Page) -> str:
     return _encodable(_environment().get_template("summary.html.j2").render(page=page))
 
 
-def require_packages() -> None:
-    """Raise an error that names the extra, if a package that pages are made with is missing."""
-    if any(importlib.util.find_spec(name) is None for name in ("altair", "jinja2", "vl_convert")):
-        raise ParameterError(MISSING_EXTRA)
-
-
-def can_render() -> bool:
-    """Whether jinja2 is there; a notebook without it shows text."""
-    return importlib.util.find_spec("jinja2") is not None
-
-
 @functools.cache
 def _environment() -> Any:
-    try:
-        import jinja2
-    except ImportError:
-        raise ParameterError(MISSING_EXTRA) from None
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_text_of),
         autoescape=True,
