@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trueup
-from segments.plain_cells import Case, cases
+from plain_cells import Case, cases
 from simulated_pairs import better_model, equal_models
 from trueup.comparison._losses import paired_loss
 from trueup.segments import parse_segment

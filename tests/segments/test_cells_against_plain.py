@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segments.plain_cells import Case, cases
+from plain_cells import Case, cases
 from trueup import _native
 from trueup.segments import evidence
 

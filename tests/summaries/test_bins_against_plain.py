@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from summaries.plain_bins import BinCase, Found, case_of
+from plain_bins import BinCase, Found, case_of
 from trueup import _native
 
 

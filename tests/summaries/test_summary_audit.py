@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from simulated import scores_wrong_in, true_scores
-from summaries.summary_cases import rows_of
+from summary_cases import rows_of
 from trueup.errors import InsufficientDataWarning, ParameterError, TableError
 from trueup.metrics._ecce import brownian_range_survival
 from trueup.segments import Segment, evidence

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from summaries.summary_cases import KINDS, assert_within_bounds, rows_of
+from summary_cases import KINDS, assert_within_bounds, rows_of
 from trueup.errors import InsufficientDataWarning
 from trueup.metrics import ecce
 from trueup.summaries import SummarySpec, summarize

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from summaries.summary_cases import KINDS, rows_of
+from summary_cases import KINDS, rows_of
 from trueup.errors import SummaryFileError
 from trueup.summaries import SegmentSummary, SummarySpec, load_summary, summarize
 from trueup.summaries._file import _batch_of, _checksum

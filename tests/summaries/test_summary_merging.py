@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from summaries.summary_cases import KINDS, Rows, rows_of
+from summary_cases import KINDS, Rows, rows_of
 from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
 from trueup.segments import ColumnCut, OneOf
 from trueup.summaries import SegmentSummary, SummaryBuilder, SummarySpec, merge_summaries, summarize

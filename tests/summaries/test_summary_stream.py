@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from summaries.summary_cases import rows_of
+from summary_cases import rows_of
 from trueup.errors import ColumnError, LabelError, TableError
 from trueup.streams import open_stream
 from trueup.summaries import SummarySpec, audit_stream, summarize_stream
