@@ -17,9 +17,9 @@ from trueup.cli._command_export import export_command
 from trueup.cli._command_fit import fit_command
 from trueup.cli._command_serve import serve_command
 from trueup.cli._demo import demo
-from trueup.cli._files import STANDARD_STREAM, Format
+from trueup.cli._files import STANDARD_STREAM, Format, Reading
 from trueup.cli._inspect import inspect
-from trueup.cli._options import EXIT_CODES, INPUT_TABLES, AsJson, InputFormat, Jobs, Work
+from trueup.cli._options import EXIT_CODES, INPUT_TABLES, AsJson, Delimiter, InputFormat, Jobs, Work
 
 __all__ = ["app"]
 
@@ -85,6 +85,7 @@ def _apply(
         bool, typer.Option("--overwrite-column", help="Replace a column of that name.")
     ] = False,
     input_format: InputFormat = None,
+    delimiter: Delimiter = None,
     output_format: Annotated[
         Format | None,
         typer.Option(help="The output's format, if its ending doesn't tell; stdout is CSV by default."),
@@ -96,7 +97,16 @@ def _apply(
     if as_json and output == STANDARD_STREAM:
         raise typer.BadParameter("the table goes to stdout, so JSON can't", param_hint="--json")
     request = ApplyRequest(
-        tuple(tables), model, output, score, column, overwrite_column, input_format, output_format, jobs, as_json
+        tables=tuple(tables),
+        model=model,
+        output=output,
+        score=score,
+        column=column,
+        overwrite_column=overwrite_column,
+        reading=Reading.of(input_format, delimiter),
+        output_format=output_format,
+        jobs=jobs,
+        as_json=as_json,
     )
     return partial(apply, request)
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import check_column
 from trueup.cli._errors import after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output, format_of, write_table
+from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, check_output, format_of, write_table
 from trueup.cli._printing import print_json, screen, shown
 from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import ColumnError, ParameterError, ScoreError
 from trueup.streams._csv import csv_schema, with_faithful_text
+from trueup.streams._sniff import CSV, Dialect
 
 if TYPE_CHECKING:
     from trueup.inference import Calibrator, ScoredBatch
@@ -35,7 +36,7 @@ class ApplyRequest:
     score: str | None
     column: str
     overwrite_column: bool
-    input_format: Format | None
+    reading: Reading
     output_format: Format | None
     jobs: int | None
     as_json: bool
@@ -65,7 +66,7 @@ def _is_read_whole(request: ApplyRequest) -> bool:
     if names_many(request.tables):
         return False
     path = request.tables[0]
-    return path == STANDARD_STREAM or format_of(path, request.input_format, "--input-format") is Format.CSV
+    return path == STANDARD_STREAM or TableSource.of(path, request.reading).format is Format.CSV
 
 
 @dataclass
@@ -101,7 +102,7 @@ def _of_whole_table(request: ApplyRequest, calibrator: Calibrator, output_format
     from trueup.inference import kinds_of, score_batches, with_probabilities
     from trueup.streams import Batch
 
-    source = TableSource.of(request.tables[0], request.input_format)
+    source = TableSource.of(request.tables[0], request.reading)
     table = source.read(kinds_of(calibrator.model))
     _check_new_column(request, table.column_names, source.name)
     score = _score_column(request, calibrator, table.column_names, source.name)
@@ -109,7 +110,9 @@ def _of_whole_table(request: ApplyRequest, calibrator: Calibrator, output_format
     for one in score_batches(calibrator, iter([Batch(table, source.name)]), score):
         totals.add(one)
         table = with_probabilities(source.with_faithful_text(table, output_format), request.column, one.calibrated)
-    write_table(table, request.output, output_format)
+    if output_format is Format.CSV:
+        table = _in_dialect(table, request.column, source.dialect)
+    write_table(table, request.output, output_format, source.dialect)
     return totals
 
 
@@ -119,7 +122,7 @@ def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: For
     from trueup.inference import check_columns, kinds_of, score_batches, with_probabilities
     from trueup.streams import shown_rows
 
-    stream = stream_of(request.tables, request.input_format, single_files=True)
+    stream = stream_of(request.tables, request.reading, single_files=True)
     assert stream is not None
     if request.output != STANDARD_STREAM and names_many(request.tables):
         refuse_output_in(request.tables, request.output, stream)
@@ -127,23 +130,36 @@ def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: For
     _check_new_column(request, [*stream.columns, *stream.partial_columns], stream.name)
     score = _score_column(request, calibrator, stream.columns, stream.name)
     check_columns(calibrator, stream, score)
-    as_text = output_format is Format.CSV and _are_csv(stream, request.input_format)
+    as_text = output_format is Format.CSV and _are_csv(stream)
     batches = _whole_files(stream) if as_text else stream.batches()
+    dialect = stream.dialect_of(stream.files[0]) if as_text else CSV  # that of the first file is for all
     totals = _Totals()
     with (
         shown_rows(1, "calibrating", stream.n_rows) as tell,
-        writing_table(request.output, output_format, _schema(request, stream, output_format)) as writer,
+        writing_table(request.output, output_format, _schema(request, stream, output_format), dialect) as writer,
     ):
         for one in score_batches(calibrator, batches, score):
             totals.add(one)
             table = _as_text(one.batch, stream) if as_text else one.batch.table
-            writer.write(with_probabilities(table, request.column, one.calibrated))
+            table = with_probabilities(table, request.column, one.calibrated)
+            writer.write(_in_dialect(table, request.column, dialect))
             tell(len(one.calibrated))
     return totals
 
 
-def _are_csv(stream: Stream, input_format: Format | None) -> bool:
-    return all(format_of(path, input_format, None) is Format.CSV for path in stream.files)
+def _are_csv(stream: Stream) -> bool:
+    return all(format_ is Format.CSV for format_ in stream.formats)
+
+
+def _in_dialect(table: Any, column: str, dialect: Dialect) -> Any:
+    """The table with numbers of a column written as the others are: 0,25 where those have decimal commas."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if dialect.decimal_point == ".":
+        return table
+    text = pc.replace_substring(pc.cast(table.column(column), pa.string()), ".", dialect.decimal_point)
+    return table.set_column(table.column_names.index(column), column, text)
 
 
 def _whole_files(stream: Stream) -> Iterator[Batch]:
@@ -155,8 +171,9 @@ def _whole_files(stream: Stream) -> Iterator[Batch]:
 def _as_text(batch: Batch, stream: Stream) -> Any:
     """The rows of a CSV file, in which nothing changes on the way to another."""
     path = next(path for path in stream.files if repr(path) == batch.part)
-    in_file = set(csv_schema(path).names)  # others are told by its folders
-    own = with_faithful_text(batch.table.select([name for name in stream.columns if name in in_file]), path)
+    dialect = stream.dialect_of(path)
+    in_file = set(csv_schema(path, dialect).names)  # others are told by its folders
+    own = with_faithful_text(batch.table.select([name for name in stream.columns if name in in_file]), path, dialect)
     for name in stream.columns:
         if name not in in_file:
             own = own.append_column(name, batch.table.column(name))

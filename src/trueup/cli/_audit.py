@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._columns import Roles, assign_roles, check_column
 from trueup.cli._dates import dates_of, refuse_dates
 from trueup.cli._errors import ExitCode, after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource
+from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._findings import Findings, findings_of, verdict
 from trueup.cli._pages import check_page, file_in_title, write_html
 from trueup.cli._printing import print_json, reader_may_leave, shown, working_on
@@ -45,7 +45,7 @@ class AuditRequest:
     label: str
     score: str
     weight: str | None
-    input_format: Format | None
+    reading: Reading
     features: tuple[str, ...]
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
@@ -81,7 +81,7 @@ def audit(request: AuditRequest) -> int | None:
         return audit_batches(request)
     output_format = check_segment_table(request.output, request.table)
     check_page(request.html, request.table, request.output)
-    source = TableSource.of(request.table, request.input_format)
+    source = TableSource.of(request.table, request.reading)
     table = source.read()
     roles = assign_roles(
         table,

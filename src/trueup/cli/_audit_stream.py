@@ -95,7 +95,7 @@ def _summarized(request: AuditRequest) -> SegmentSummary:
     from trueup.summaries import summarize_stream
     from trueup.table import give_back_memory
 
-    stream = stream_of(request.tables, request.input_format, single_files=True)
+    stream = stream_of(request.tables, request.reading, single_files=True)
     assert stream is not None
     for output in (request.output, request.save_summary):
         if output not in (None, STANDARD_STREAM):

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from trueup.cli._audit import AuditRequest, audit
-from trueup.cli._files import STANDARD_STREAM
-from trueup.cli._options import INPUT_TABLES, AsJson, Html, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._files import STANDARD_STREAM, Reading
+from trueup.cli._options import INPUT_TABLES, AsJson, Delimiter, Html, InputFormat, Jobs, Work, refuse_both
 
 __all__ = ["audit_command"]
 
@@ -31,6 +31,7 @@ def audit_command(
     ] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
     input_format: InputFormat = None,
+    delimiter: Delimiter = None,
     features: Annotated[
         list[str] | None,
         typer.Option(
@@ -197,7 +198,7 @@ def audit_command(
         label=label or "",
         score=score or "",
         weight=weight,
-        input_format=input_format,
+        reading=Reading.of(input_format, delimiter),
         features=tuple(features or ()),
         drop=tuple(drop or ()),
         categorical=tuple(categorical or ()),

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from trueup.cli._compare import CompareRequest, FailOn, compare
-from trueup.cli._files import STANDARD_STREAM
-from trueup.cli._options import INPUT_FILES, AsJson, Html, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._files import STANDARD_STREAM, Reading
+from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Html, InputFormat, Jobs, Work, refuse_both
 from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
 
 __all__ = ["compare_command"]
@@ -29,6 +29,7 @@ def compare_command(
         typer.Option("--cluster", help="The column that says which rows belong together, such as a user's."),
     ] = None,
     input_format: InputFormat = None,
+    delimiter: Delimiter = None,
     primary: Primary = Metric.LOG_LOSS,
     guardrail: Guardrails = None,
     level: Annotated[
@@ -124,7 +125,7 @@ def compare_command(
         candidate=candidate,
         weight=weight,
         cluster=cluster,
-        input_format=input_format,
+        reading=Reading.of(input_format, delimiter),
         features=tuple(features or ()),
         drop=tuple(drop or ()),
         categorical=tuple(categorical or ()),

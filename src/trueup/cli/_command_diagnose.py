@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from trueup.cli._diagnose import DiagnoseRequest, diagnose
-from trueup.cli._options import INPUT_FILES, AsJson, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._files import Reading
+from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, InputFormat, Jobs, Work, refuse_both
 
 __all__ = ["diagnose_command"]
 
@@ -21,6 +22,7 @@ def diagnose_command(
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
     test: Annotated[str | None, typer.Option("--test", help="Rows to test on, in a table of the same columns.")] = None,
     input_format: InputFormat = None,
+    delimiter: Delimiter = None,
     features: Annotated[
         list[str] | None, typer.Option("--features", help="Columns to look at, as a,b; all others by default.")
     ] = None,
@@ -54,7 +56,7 @@ def diagnose_command(
         label=label,
         score=score,
         weight=weight,
-        input_format=input_format,
+        reading=Reading.of(input_format, delimiter),
         features=tuple(features or ()),
         drop=tuple(drop or ()),
         categorical=tuple(categorical or ()),

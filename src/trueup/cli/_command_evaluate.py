@@ -9,8 +9,9 @@ import typer
 
 from trueup.cli._compare import FailOn
 from trueup.cli._evaluate import EvaluateOptions, EvaluateRequest, evaluate
+from trueup.cli._files import Reading
 from trueup.cli._models import ModelSpec
-from trueup.cli._options import AsJson, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, InputFormat, Jobs, Work, refuse_both
 from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
 
 __all__ = ["evaluate_command"]
@@ -21,10 +22,7 @@ _ROWS, _MODEL, _MANY, _GATE = "Which rows test", "The model", "Many models at on
 def evaluate_command(
     table: Annotated[
         str | None,
-        typer.Argument(
-            help="Scored rows: .parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin; or a folder of such "
-            "files, a model each."
-        ),
+        typer.Argument(help=f"Scored rows, or a folder of such files, a model each: {INPUT_FILES}"),
     ] = None,
     *,
     output: Annotated[
@@ -34,6 +32,7 @@ def evaluate_command(
     score: Annotated[str | None, typer.Option("--score", help="The column of the model's probabilities.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
     input_format: InputFormat = None,
+    delimiter: Delimiter = None,
     time: Annotated[
         str | None,
         typer.Option(
@@ -148,7 +147,7 @@ def evaluate_command(
         spec=spec,
         manifest=manifest,
         output=output,
-        input_format=input_format,
+        reading=Reading.of(input_format, delimiter),
         options=EvaluateOptions(
             max_rounds=max_rounds,
             refit=refit,

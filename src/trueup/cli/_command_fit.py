@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from trueup.cli._files import Reading
 from trueup.cli._fit import STREAMED_FROM, FitRequest, fit, parse_lightgbm_params, parse_validation
-from trueup.cli._options import INPUT_TABLES, AsJson, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_TABLES, AsJson, Delimiter, InputFormat, Jobs, Work, refuse_both
 
 __all__ = ["fit_command"]
 
@@ -95,6 +96,7 @@ def fit_command(
     jobs: Jobs = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits.")] = 0,
     input_format: InputFormat = None,
+    delimiter: Delimiter = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")] = False,
 ) -> Work:
@@ -122,7 +124,7 @@ def fit_command(
         features=tuple(features or ()),
         categorical=tuple(categorical or ()),
         drop=tuple(drop or ()),
-        input_format=input_format,
+        reading=Reading.of(input_format, delimiter),
         as_json=as_json,
         quiet=quiet,
         estimator=estimator,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._columns import Roles, assign_roles
 from trueup.cli._dates import refuse_dates
 from trueup.cli._errors import ExitCode, after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource
+from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._pages import check_page, file_in_title, write_html
 from trueup.cli._printing import print_json, reader_may_leave
 from trueup.cli._segment_table import check_segment_table, write_segment_table
@@ -46,7 +46,7 @@ class CompareRequest:
     candidate: str
     weight: str | None
     cluster: str | None
-    input_format: Format | None
+    reading: Reading
     features: tuple[str, ...]
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
@@ -63,7 +63,7 @@ def compare(request: CompareRequest) -> int | None:
     """Compare two columns of scores, say what came out, and whether a script may go on."""
     output_format = check_segment_table(request.output, request.table)
     check_page(request.html, request.table, request.output)
-    source = TableSource.of(request.table, request.input_format)
+    source = TableSource.of(request.table, request.reading)
     table = source.read()
     roles = assign_roles(
         table,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import Roles, assign_roles, check_column
 from trueup.cli._errors import ExitCode
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource
+from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._printing import print_json, reader_may_leave, screen, shown, working_on
 from trueup.errors import ParameterError
 
@@ -34,7 +34,7 @@ class DiagnoseRequest:
     label: str
     score: str | None
     weight: str | None
-    input_format: Format | None
+    reading: Reading
     features: tuple[str, ...]
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
@@ -65,7 +65,7 @@ def diagnose(request: DiagnoseRequest) -> int | None:
 
 
 def _train(request: DiagnoseRequest) -> tuple[Any, Roles, str]:
-    source = TableSource.of(request.table, request.input_format)
+    source = TableSource.of(request.table, request.reading)
     table = source.read()
     roles = assign_roles(
         table,
@@ -82,7 +82,7 @@ def _train(request: DiagnoseRequest) -> tuple[Any, Roles, str]:
 
 def _test(request: DiagnoseRequest, path: str, roles: Roles) -> tuple[Any, ...]:
     """The parts of the table to test on. Only labels must be there: what else it lacks is a finding."""
-    source = TableSource.of(path, request.input_format)
+    source = TableSource.of(path, request.reading)
     table = source.read()
     check_column(roles.label, table.column_names, "--label", source.name)
     there = [name for name in roles.categorical if name in table.column_names]

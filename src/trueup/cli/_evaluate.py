@@ -12,7 +12,7 @@ from trueup.cli._columns import assign_roles, check_column
 from trueup.cli._compare import FailOn
 from trueup.cli._dates import refuse_dates, without_dates
 from trueup.cli._errors import ExitCode, after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource
+from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
 from trueup.cli._printing import print_json, reader_may_leave, shown
 from trueup.errors import DiagnosisError, FileError
@@ -41,7 +41,7 @@ class EvaluateRequest:
     spec: ModelSpec
     manifest: str | None
     output: str
-    input_format: Format | None
+    reading: Reading
     options: EvaluateOptions
     jobs: int | None
     as_json: bool
@@ -94,7 +94,7 @@ def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, st
     from trueup.calibrator import MCGrad
     from trueup.evaluation import evaluate as evaluate_scores
 
-    source = TableSource.of(spec.table, request.input_format)
+    source = TableSource.of(spec.table, request.reading)
     table = source.read()
     no_features = _no_features(spec, table.column_names, source.name)
     roles = assign_roles(

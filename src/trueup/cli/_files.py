@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._printing import check_stdout
-from trueup.errors import ColumnError, FileError
+from trueup.errors import ColumnError, DataWarning, FileError
 from trueup.streams._csv import read_csv, with_category_text, with_faithful_text, write_csv
-from trueup.streams._formats import Format, format_of_ending, known_ending
+from trueup.streams._formats import COMPRESSIONS, Format, delimiter_of_ending, format_of_ending, known_ending
+from trueup.streams._sniff import CSV, Dialect, Written, delimiter_named, sniff
 
 if TYPE_CHECKING:
     from trueup.model import ValueKind
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "STANDARD_STREAM",
     "Format",
+    "Reading",
     "TableSource",
     "check_output",
     "format_of",
@@ -43,6 +46,19 @@ def format_of(path: str, chosen: Format | None, option: str | None) -> Format:
     return format_of_ending(path, "Rename it." if option is None else f"Rename it, or name its format with {option}.")
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What options say of how tables are written; None is for what the files themselves say."""
+
+    format: Format | None = None
+    delimiter: str | None = None
+
+    @classmethod
+    def of(cls, format_: Format | None, delimiter: str | None) -> Reading:
+        """What --input-format and --delimiter say."""
+        return cls(format_, None if delimiter is None else delimiter_named(delimiter))
+
+
 @dataclass(frozen=True, eq=False)
 class TableSource:
     """Where a table comes from.
@@ -51,26 +67,42 @@ class TableSource:
     ----------
     path : str
         The file, or ``-`` for stdin.
-    format : Format
+    written : Written
         How it is written.
     content : bytes or None
         All of stdin, which can be read only once.
     """
 
     path: str
-    format: Format
+    written: Written
     content: bytes | None = None
 
     @classmethod
-    def of(cls, path: str, chosen: Format | None) -> TableSource:
+    def of(cls, path: str, reading: Reading | None = None) -> TableSource:
         """The source that an argument names."""
-        format_ = format_of(path, chosen, "--input-format")
-        if path != STANDARD_STREAM:
-            if not os.path.exists(path):
-                raise FileError(f"There is no file {path!r}.")
-            if os.path.isdir(path):
-                raise FileError(f"{path!r} is a folder. Name a file.")
-        return cls(path, format_, sys.stdin.buffer.read() if path == STANDARD_STREAM else None)
+        reading = reading or Reading()
+        advice = "Rename it, or name its format with --input-format."
+        if path == STANDARD_STREAM:
+            content = sys.stdin.buffer.read()
+            return cls(path, sniff(content, ".csv", reading.format, reading.delimiter, advice), content)
+        if not os.path.exists(path):
+            raise FileError(f"There is no file {path!r}.")
+        if os.path.isdir(path):
+            raise FileError(f"{path!r} is a folder. Name a file.")
+        try:
+            return cls(path, sniff(path, path, reading.format, reading.delimiter, advice))
+        except OSError as error:
+            raise FileError(f"{path!r} can't be read: {error.strerror or error}") from error
+
+    @property
+    def format(self) -> Format:
+        """How it is written."""
+        return self.written.format
+
+    @property
+    def dialect(self) -> Dialect:
+        """And how, if that is CSV."""
+        return self.written.dialect
 
     @property
     def name(self) -> str:
@@ -81,19 +113,21 @@ class TableSource:
         """The table; in a CSV file, columns of known kinds are read as such."""
         with self._telling_problems():
             if self.format is Format.CSV:
-                table = read_csv(self._raw(), kinds or {})
+                table = read_csv(self._raw(), kinds or {}, self.dialect)
             elif self.format is Format.PARQUET:
                 import pyarrow.parquet as pq
 
                 # Not read_table: it would make columns out of folders such as year=2024.
-                with pq.ParquetFile(self._raw()) as file:
+                with pq.ParquetFile(self._native()) as file:
                     table = file.read()
             else:
-                table = _read_arrow(self._raw())
+                table = _read_arrow(self._native())
             names: list[str] = table.column_names
         if len(set(names)) < len(names):
             doubled = sorted({name for name in names if names.count(name) > 1})
             raise ColumnError(f"{self.name} has more than one column called {doubled[0]!r}. Rename or drop one.")
+        if self.written.assumed:
+            warnings.warn(self.written.assumed, DataWarning, stacklevel=2)
         return table
 
     def with_category_text(self, table: Any, names: Sequence[str]) -> Any:
@@ -101,21 +135,22 @@ class TableSource:
         if self.format is not Format.CSV:
             return table
         with self._telling_problems():
-            return with_category_text(table, self._raw(), names)
+            return with_category_text(table, self._raw(), names, self.dialect)
 
     def with_faithful_text(self, table: Any, written_as: Format) -> Any:
         """The table in which nothing changes on the way from one CSV file to another."""
         if self.format is not Format.CSV or written_as is not Format.CSV:
             return table
         with self._telling_problems():
-            return with_faithful_text(table, self._raw())
+            return with_faithful_text(table, self._raw(), self.dialect)
 
-    def _raw(self) -> Any:
-        if self.content is None:
-            return self.path
+    def _raw(self) -> str | bytes:
+        return self.path if self.content is None else self.content
+
+    def _native(self) -> Any:
         import pyarrow as pa
 
-        return pa.BufferReader(self.content)
+        return self.path if self.content is None else pa.BufferReader(self.content)
 
     @contextlib.contextmanager
     def _telling_problems(self) -> Iterator[None]:
@@ -146,10 +181,10 @@ def is_same_file(one: str, other: str) -> bool:
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
-def write_table(table: Any, path: str, format_: Format) -> None:
-    """Write a table to a file, whole or not at all, or to stdout."""
+def write_table(table: Any, path: str, format_: Format, dialect: Dialect = CSV) -> None:
+    """Write a table to a file, whole or not at all, or to stdout; its ending may say another delimiter."""
     with telling_of_writing(path, format_), opened_sink(path) as sink:
-        _write(table, sink, format_)
+        _write(table, sink, format_, delimiter_of_ending(path) or dialect.delimiter)
 
 
 @contextlib.contextmanager
@@ -164,7 +199,7 @@ def opened_sink(path: str) -> Iterator[Any]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    compression = "gzip" if path.lower().endswith(".gz") else None
+    compression = COMPRESSIONS.get(os.path.splitext(path.lower())[1])
     with atomic_path(path) as temporary, pa.output_stream(temporary, compression=compression) as sink:
         yield sink
 
@@ -184,9 +219,9 @@ def telling_of_writing(path: str, format_: Format) -> Iterator[None]:
         raise FileError(f"{name} can't be written as {format_.value}: {reason}") from error
 
 
-def _write(table: Any, sink: Any, format_: Format) -> None:
+def _write(table: Any, sink: Any, format_: Format, delimiter: str) -> None:
     if format_ is Format.CSV:
-        write_csv(table, sink)
+        write_csv(table, sink, delimiter=delimiter)
     elif format_ is Format.PARQUET:
         import pyarrow.parquet as pq
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._describe import base_model_in_words, describe_model, losses, most_used
 from trueup.cli._errors import after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource, check_output, format_of, is_same_file
+from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, check_output, is_same_file
 from trueup.cli._fit_stream import estimator, fitted_stream, roles_of_table
 from trueup.cli._printing import bytes_in_words, facts, percent, print_json, screen, shown
 from trueup.cli._streams import names_many, refuse_output_in, stream_of
@@ -37,7 +37,7 @@ class FitRequest:
     features: tuple[str, ...]
     categorical: tuple[str, ...]
     drop: tuple[str, ...]
-    input_format: Format | None
+    reading: Reading
     as_json: bool
     quiet: bool
     estimator: dict[str, Any]  # parameters of MCGrad
@@ -73,23 +73,23 @@ def _stream(request: FitRequest) -> Stream | None:
         if tables[0] != STANDARD_STREAM and is_same_file(tables[0], request.output):
             raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file for the model.")
         asked_for = request.stream or request.key is not None or request.scheduler is not None
-        if request.stream is False or not (asked_for or _has_many_rows(tables[0], request.input_format)):
+        if request.stream is False or not (asked_for or _has_many_rows(tables[0], request.reading)):
             return None
     elif request.stream is False:
         raise ParameterError("--in-memory reads one file, and more are named. Leave it out.")
-    stream = stream_of(tables, request.input_format, single_files=True)
+    stream = stream_of(tables, request.reading, single_files=True)
     assert stream is not None
     if names_many(tables):
         refuse_output_in(tables, request.output, stream)
     return stream
 
 
-def _has_many_rows(path: str, input_format: Format | None) -> bool:
+def _has_many_rows(path: str, reading: Reading) -> bool:
     """Whether a Parquet file, which alone knows how many rows it has, has more than are read into memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if path == STANDARD_STREAM or format_of(path, input_format, "--input-format") is not Format.PARQUET:
+    if path == STANDARD_STREAM or TableSource.of(path, reading).format is not Format.PARQUET:
         return False
     try:
         with pq.ParquetFile(path) as file:
@@ -101,7 +101,7 @@ def _has_many_rows(path: str, input_format: Format | None) -> bool:
 def _fitted_in_memory(request: FitRequest) -> Any:
     if request.key is not None:
         raise ParameterError("--key decides where rows are read batch by batch. Use it with --stream.")
-    source = TableSource.of(request.tables[0], request.input_format)
+    source = TableSource.of(request.tables[0], request.reading)
     table = source.read()
     roles = roles_of_table(request, table, source.name)
     table = source.with_category_text(table, roles.categorical)

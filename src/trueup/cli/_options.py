@@ -10,13 +10,24 @@ import typer
 from trueup.cli._errors import EXIT_CODE_MEANINGS
 from trueup.cli._files import Format
 
-__all__ = ["EXIT_CODES", "INPUT_FILES", "INPUT_TABLES", "AsJson", "Html", "InputFormat", "Jobs", "Work", "refuse_both"]
+__all__ = [
+    "EXIT_CODES",
+    "INPUT_FILES",
+    "INPUT_TABLES",
+    "AsJson",
+    "Delimiter",
+    "Html",
+    "InputFormat",
+    "Jobs",
+    "Work",
+    "refuse_both",
+]
 
 # What a command returns: its work, which may return an exit code.
 Work: TypeAlias = Callable[[], int | None]
 
 EXIT_CODES = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS.items()) + "."
-INPUT_FILES = ".parquet, .csv, .csv.gz, .arrow, .feather, .ipc, or - for stdin."
+INPUT_FILES = ".parquet, .csv, .tsv (also .gz, .bz2, .zst), .arrow, .feather, .ipc, or - for stdin."
 INPUT_TABLES = f"files, folders or patterns such as 'days/*.parquet'. {INPUT_FILES}"
 
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
@@ -30,7 +41,15 @@ Jobs: TypeAlias = Annotated[
 ]
 InputFormat: TypeAlias = Annotated[
     Format | None,
-    typer.Option(help="The table's format, if its ending doesn't tell; stdin is CSV by default."),
+    typer.Option(help="The table's format, if neither its first bytes nor its ending tell; stdin is CSV by default."),
+]
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        help="What is between the columns of a CSV file, such as ; or tab; by default what its first lines suggest.",
+        show_default=False,
+    ),
 ]
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trueup.cli._files import STANDARD_STREAM, Format, TableSource
+from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.errors import ParameterError
 from trueup.streams._paths import is_pattern, would_read
 
@@ -23,15 +23,15 @@ def names_many(tables: Sequence[str]) -> bool:
     return True
 
 
-def stream_of(tables: str | Sequence[str], input_format: Format | None, *, single_files: bool = False) -> Stream | None:
+def stream_of(tables: str | Sequence[str], reading: Reading, *, single_files: bool = False) -> Stream | None:
     """The stream that arguments name; None if they name one file or stdin, which is read into memory.
 
     Parameters
     ----------
     tables : str or sequence of str
         Files, folders and patterns.
-    input_format : Format or None
-        How the files are written, if their endings don't tell.
+    reading : Reading
+        What options say of how the files are written.
     single_files : bool, default=False
         Whether a single file is a stream as well. Stdin never is: it can be read only once.
 
@@ -48,8 +48,12 @@ def stream_of(tables: str | Sequence[str], input_format: Format | None, *, singl
     if not names_many(named):
         if not single_files:
             return None
-        TableSource.of(named[0], input_format)  # whose errors know the options
-    return open_stream(named[0] if len(named) == 1 else named, file_format=input_format and input_format.value)
+        TableSource.of(named[0], reading)  # whose errors know the options
+    return open_stream(
+        named[0] if len(named) == 1 else named,
+        file_format=reading.format and reading.format.value,
+        delimiter=reading.delimiter,
+    )
 
 
 def refuse_output_in(tables: Sequence[str], output: str, stream: Stream) -> None:

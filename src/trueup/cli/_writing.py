@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._files import opened_sink, telling_of_writing
 from trueup.streams import BATCH_ROWS
 from trueup.streams._csv import write_csv
-from trueup.streams._formats import Format
+from trueup.streams._formats import Format, delimiter_of_ending
+from trueup.streams._sniff import CSV, Dialect
 from trueup.streams._types import fitted, without_dictionaries
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ class TableWriter:
         How.
     schema : pyarrow.Schema
         Their columns, and the types that all will have; CSV has none.
+    delimiter : str
+        What is between the columns of a CSV file.
     """
 
-    def __init__(self, sink: Any, format_: Format, schema: pa.Schema) -> None:
+    def __init__(self, sink: Any, format_: Format, schema: pa.Schema, delimiter: str = ",") -> None:
+        self._delimiter = delimiter
         self._sink = sink
         self._format = format_
         self._writer: Any = None
@@ -43,7 +47,7 @@ class TableWriter:
     def write(self, table: pa.Table) -> None:
         """Write some rows."""
         if self._format is Format.CSV:
-            write_csv(table, self._sink, header=not self._has_header)
+            write_csv(table, self._sink, header=not self._has_header, delimiter=self._delimiter)
             self._has_header = True
             return
         self._waiting.append(fitted(table, self._schema))
@@ -82,7 +86,7 @@ class TableWriter:
 
 
 @contextlib.contextmanager
-def writing_table(path: str, format_: Format, schema: pa.Schema) -> Iterator[TableWriter]:
+def writing_table(path: str, format_: Format, schema: pa.Schema, dialect: Dialect = CSV) -> Iterator[TableWriter]:
     """Give what writes batches to a file, which is there when all were written, or to stdout.
 
     Yields
@@ -91,7 +95,7 @@ def writing_table(path: str, format_: Format, schema: pa.Schema) -> Iterator[Tab
         To be given tables with the columns of the schema.
     """
     with telling_of_writing(path, format_), opened_sink(path) as sink:
-        writer = TableWriter(sink, format_, schema)
+        writer = TableWriter(sink, format_, schema, delimiter_of_ending(path) or dialect.delimiter)
         try:
             yield writer
             writer.close()

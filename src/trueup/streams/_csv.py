@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueup.errors import FileError
+from trueup.streams._sniff import CSV, Dialect, opened
 
 if TYPE_CHECKING:
     from trueup.model import ValueKind
@@ -22,15 +23,15 @@ __all__ = ["csv_schema", "read_csv", "with_category_text", "with_faithful_text",
 _PLAIN_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
-def csv_schema(path: str) -> Any:
+def csv_schema(source: Any, dialect: Dialect = CSV) -> Any:
     """The columns, with types that the first rows suggest: those of all rows may differ from them."""
     from pyarrow import csv
 
-    with csv.open_csv(path, parse_options=_parse_options()) as reader:
+    with csv.open_csv(opened(source, dialect), parse_options=_parse_options(dialect)) as reader:
         return reader.schema
 
 
-def read_csv(source: Any, kinds: Mapping[str, ValueKind]) -> Any:
+def read_csv(source: Any, kinds: Mapping[str, ValueKind], dialect: Dialect = CSV) -> Any:
     """A table with guessed types, but for columns whose kind is known.
 
     Values such as ``NA`` and ``NULL`` are missing in a column of numbers, and strings in a column of strings.
@@ -42,7 +43,8 @@ def read_csv(source: Any, kinds: Mapping[str, ValueKind]) -> Any:
 
     arrow_types = {ValueKind.STRING: pa.string(), ValueKind.BOOLEAN: pa.bool_()}
     known = {name: arrow_types[kind] for name, kind in kinds.items() if kind in arrow_types}
-    table = csv.read_csv(source, parse_options=_parse_options(), convert_options=csv.ConvertOptions(column_types=known))
+    options = csv.ConvertOptions(column_types=known, decimal_point=dialect.decimal_point)
+    table = csv.read_csv(opened(source, dialect), parse_options=_parse_options(dialect), convert_options=options)
     for i, field in enumerate(table.schema):
         if pa.types.is_binary(field.type):
             raise FileError(f"Column {field.name!r} of a CSV file is not UTF-8 text. Save the file as UTF-8.")
@@ -51,7 +53,7 @@ def read_csv(source: Any, kinds: Mapping[str, ValueKind]) -> Any:
     return table
 
 
-def with_category_text(table: Any, source: Any, names: Sequence[str]) -> Any:
+def with_category_text(table: Any, source: Any, names: Sequence[str], dialect: Dialect = CSV) -> Any:
     """The table with the text of those columns that were read as numbers, unless it is plain integers."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -61,7 +63,7 @@ def with_category_text(table: Any, source: Any, names: Sequence[str]) -> Any:
     ]
     if not numeric:
         return table
-    text = _read_text(source, numeric)
+    text = _read_text(source, numeric, dialect)
     for name in numeric:
         column = _empty_is_missing(text.column(name))
         is_plain = pc.all(pc.match_substring_regex(column, _PLAIN_INTEGER)).as_py()
@@ -70,12 +72,12 @@ def with_category_text(table: Any, source: Any, names: Sequence[str]) -> Any:
     return table
 
 
-def with_faithful_text(table: Any, source: Any) -> Any:
+def with_faithful_text(table: Any, source: Any, dialect: Dialect = CSV) -> Any:
     """The table with the text of those columns that would not be written as they were read."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = _read_text(source, table.column_names)
+    text = _read_text(source, table.column_names, dialect)
     for i, name in enumerate(table.column_names):
         if pa.types.is_string(table.schema.field(i).type):
             continue
@@ -85,26 +87,26 @@ def with_faithful_text(table: Any, source: Any) -> Any:
     return table
 
 
-def write_csv(table: Any, sink: Any, *, header: bool = True) -> None:
+def write_csv(table: Any, sink: Any, *, header: bool = True, delimiter: str = ",") -> None:
     """Write a table as CSV; what is missing is empty."""
     from pyarrow import csv
 
-    csv.write_csv(table, sink, csv.WriteOptions(include_header=header))
+    csv.write_csv(table, sink, csv.WriteOptions(include_header=header, delimiter=delimiter))
 
 
-def _read_text(source: Any, names: Sequence[str]) -> Any:
+def _read_text(source: Any, names: Sequence[str], dialect: Dialect) -> Any:
     """Some columns as strings."""
     import pyarrow as pa
     from pyarrow import csv
 
     options = csv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string()))
-    return csv.read_csv(source, parse_options=_parse_options(), convert_options=options)
+    return csv.read_csv(opened(source, dialect), parse_options=_parse_options(dialect), convert_options=options)
 
 
-def _parse_options() -> Any:
+def _parse_options(dialect: Dialect) -> Any:
     from pyarrow import csv
 
-    return csv.ParseOptions(newlines_in_values=True)
+    return csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True)
 
 
 def _empty_is_missing(column: Any) -> Any:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trueup.errors import FileError
+from trueup.errors import DataWarning, FileError, callers_level
 from trueup.streams._batch import Batch
 from trueup.streams._csv import csv_schema, read_csv
-from trueup.streams._formats import Format, format_of_ending
+from trueup.streams._formats import Format
 from trueup.streams._parts import ColumnTypes, doubled_column, located, telling_problems, types_of
 from trueup.streams._paths import Found, folder_columns
+from trueup.streams._sniff import Dialect, Written, sniff
 from trueup.streams._views import schema_without_views, without_views
 
 if TYPE_CHECKING:
@@ -24,14 +26,21 @@ __all__ = ["FilePart", "parts_of_files"]
 _BUFFER = 2**20  # of a column's compressed bytes; without it, all of a row group's are held
 
 
-def parts_of_files(files: Sequence[Found], format_: Format | None, kinds: Mapping[str, ValueKind]) -> list[FilePart]:
+def parts_of_files(
+    files: Sequence[Found], format_: Format | None, delimiter: str | None, kinds: Mapping[str, ValueKind]
+) -> list[FilePart]:
     """The files as parts. All are looked at, so that one that can't be read is told of at once."""
     advice = "Rename it, or name the others with a pattern, such as 'folder/*.parquet'."
     types = folder_columns(files)
-    parts = []
+    parts, assumed = [], []
     for found in files:
-        written_as = format_of_ending(found.path, advice) if format_ is None else format_
-        parts.append(FilePart.of(found, written_as, types, kinds))
+        with telling_problems(repr(found.path), ""):
+            written = sniff(found.path, found.path, format_, delimiter, advice)
+        parts.append(FilePart.of(found, written, types, kinds))
+        assumed += [written.assumed] if written.assumed else []
+    if assumed:
+        more = f" So it is with {len(assumed) - 1:,} more." if len(assumed) > 1 else ""
+        warnings.warn(f"{assumed[0]}{more}", DataWarning, stacklevel=callers_level())
     return parts
 
 
@@ -45,6 +54,8 @@ class FilePart:
         Where it is.
     format : Format
         How it is written.
+    dialect : Dialect
+        And how, if that is CSV.
     types : mapping
         Its columns, and then those that its folders tell.
     schema : pyarrow.Schema or None
@@ -59,6 +70,7 @@ class FilePart:
 
     path: str
     format: Format
+    dialect: Dialect
     types: ColumnTypes
     schema: pa.Schema | None
     n_rows: int | None
@@ -69,7 +81,7 @@ class FilePart:
     def of(
         cls,
         found: Found,
-        format_: Format,
+        written: Written,
         folder_types: Mapping[str, pa.DataType],
         kinds: Mapping[str, ValueKind],
     ) -> FilePart:
@@ -77,15 +89,19 @@ class FilePart:
         import pyarrow as pa
 
         name = repr(found.path)
-        with telling_problems(name, f" as {format_.value}"):
-            schema, names, n_rows = _LOOK[format_](found.path)
+        with telling_problems(name, f" as {written.format.value}"):
+            schema, names, n_rows = (
+                _look_at_csv(found.path, written.dialect)
+                if written.format is Format.CSV
+                else _LOOK[written.format](found.path)
+            )
         schema = schema and schema_without_views(schema)
         types = dict.fromkeys(names) if schema is None else types_of(schema, name)
         told = {column: value for column, value in found.in_folders.items() if column not in types}
         for column in told:
             schema = schema and schema.append(pa.field(column, folder_types[column]))
         types = {**types, **{column: folder_types[column] for column in told}}
-        return cls(found.path, format_, types, schema, n_rows, told, kinds)
+        return cls(found.path, written.format, written.dialect, types, schema, n_rows, told, kinds)
 
     @property
     def name(self) -> str:
@@ -100,7 +116,7 @@ class FilePart:
         if self.schema is not None:
             return self.schema
         told = pa.schema([(column, self.types[column]) for column in self.in_folders])
-        return pa.unify_schemas([csv_schema(self.path), told])
+        return pa.unify_schemas([csv_schema(self.path, self.dialect), told])
 
     def with_kinds(self, kinds: Mapping[str, ValueKind]) -> FilePart:
         """The same file, of which more is known."""
@@ -116,7 +132,7 @@ class FilePart:
     def _tables(self, columns: list[str], batch_rows: int) -> Iterator[pa.Table]:
         if self.format is Format.CSV:
             try:
-                return iter([read_csv(self.path, self.kinds)])
+                return iter([read_csv(self.path, self.kinds, self.dialect)])
             except FileError as error:
                 raise FileError(f"{self.name}: {error}") from error
         return (
@@ -154,9 +170,9 @@ def _look_at_arrow(path: str) -> Look:
         return reader.schema, reader.schema.names, 0 if batches == 0 else None
 
 
-def _look_at_csv(path: str) -> Look:
+def _look_at_csv(path: str, dialect: Dialect) -> Look:
     """The columns; their types are those of all rows, which are not read here."""
-    names = csv_schema(path).names
+    names = csv_schema(path, dialect).names
     if len(set(names)) < len(names):
         doubled = next(name for name in names if names.count(name) > 1)
         raise doubled_column(repr(path), doubled)
@@ -166,7 +182,6 @@ def _look_at_csv(path: str) -> Look:
 _LOOK: dict[Format, Callable[[str], Look]] = {
     Format.PARQUET: _look_at_parquet,
     Format.ARROW: _look_at_arrow,
-    Format.CSV: _look_at_csv,
 }
 
 

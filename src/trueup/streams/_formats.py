@@ -6,7 +6,7 @@ import enum
 
 from trueup.errors import FileError
 
-__all__ = ["Format", "format_of_ending", "known_ending"]
+__all__ = ["COMPRESSIONS", "Format", "delimiter_of_ending", "format_of_ending", "known_ending"]
 
 
 class Format(str, enum.Enum):
@@ -17,14 +17,17 @@ class Format(str, enum.Enum):
     ARROW = "arrow"
 
 
-_ENDINGS = {
+# Endings that a text file may have besides, and what pyarrow calls them.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_PLAIN = {
     ".parquet": Format.PARQUET,
     ".csv": Format.CSV,
-    ".csv.gz": Format.CSV,
+    ".tsv": Format.CSV,
     ".arrow": Format.ARROW,
     ".feather": Format.ARROW,
     ".ipc": Format.ARROW,
 }
+_ENDINGS = _PLAIN | {f"{text}{packed}": Format.CSV for text in (".csv", ".tsv") for packed in COMPRESSIONS}
 
 
 def known_ending(path: str) -> str:
@@ -37,4 +40,10 @@ def format_of_ending(path: str, advice: str) -> Format:
     ending = known_ending(path)
     if ending:
         return _ENDINGS[ending]
-    raise FileError(f"{path!r} has none of the known endings ({', '.join(_ENDINGS)}). {advice}")
+    packed = f".csv and .tsv also with {', '.join(COMPRESSIONS)}"
+    raise FileError(f"{path!r} has none of the known endings ({', '.join(_PLAIN)}; {packed}). {advice}")
+
+
+def delimiter_of_ending(path: str) -> str | None:
+    """The delimiter that a file's ending says: a tab in .tsv."""
+    return "\t" if known_ending(path).startswith(".tsv") else None

@@ -12,6 +12,7 @@ from trueup.streams._formats import Format
 from trueup.streams._parts import IteratedPart, Part, TablePart, as_table
 from trueup.streams._paths import find_files
 from trueup.streams._queries import part_of_query
+from trueup.streams._sniff import delimiter_named
 from trueup.streams._stream import Stream
 
 if TYPE_CHECKING:
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["open_stream"]
 
 
-def open_stream(source: Any, *, file_format: str | None = None, kinds: Mapping[str, ValueKind] | None = None) -> Stream:
+def open_stream(
+    source: Any,
+    *,
+    file_format: str | None = None,
+    delimiter: str | None = None,
+    kinds: Mapping[str, ValueKind] | None = None,
+) -> Stream:
     """Return a table as a stream of batches, so that it need not fit into memory.
 
     Parameters
@@ -30,7 +37,10 @@ def open_stream(source: Any, *, file_format: str | None = None, kinds: Mapping[s
         any folders), a folder with all folders in it, or a list of those; a ``pyarrow.dataset.Dataset``; a polars
         ``LazyFrame``; a DuckDB relation, hence any query; a table; an iterable of tables or record batches.
     file_format : {"parquet", "arrow", "csv"}, optional
-        How files are written, if their endings don't tell.
+        How files are written, if neither their first bytes nor their endings tell.
+    delimiter : str, optional
+        What is between the columns of CSV files; by default a tab in files that end in ``.tsv``, and in others what
+        their first lines suggest: a warning says so unless it is the comma.
     kinds : mapping of str to ValueKind, optional
         What columns of CSV files are known to hold. All else is guessed, a file at a time.
 
@@ -65,7 +75,8 @@ def open_stream(source: Any, *, file_format: str | None = None, kinds: Mapping[s
     """
     if isinstance(source, Stream):
         return source.with_kinds(kinds) if kinds else source
-    opener = _Opener(None if file_format is None else Format(file_format), kinds or {})
+    format_ = None if file_format is None else Format(file_format)
+    opener = _Opener(format_, None if delimiter is None else delimiter_named(delimiter), kinds or {})
     if isinstance(source, (list, tuple)):
         return opener.of_list(source)
     parts, name, rereadable = opener.of_one(source)
@@ -75,8 +86,9 @@ def open_stream(source: Any, *, file_format: str | None = None, kinds: Mapping[s
 class _Opener:
     """Opens sources with the same options."""
 
-    def __init__(self, format_: Format | None, kinds: Mapping[str, ValueKind]) -> None:
+    def __init__(self, format_: Format | None, delimiter: str | None, kinds: Mapping[str, ValueKind]) -> None:
         self.format = format_
+        self.delimiter = delimiter
         self.kinds = kinds
 
     def of_list(self, sources: list[Any] | tuple[Any, ...]) -> Stream:
@@ -128,7 +140,7 @@ class _Opener:
         for path in named:
             if not os.fspath(path):
                 raise FileError("A path is empty. Name a file, a folder or a pattern.")
-        return list(parts_of_files(find_files(named), self.format, self.kinds))
+        return list(parts_of_files(find_files(named), self.format, self.delimiter, self.kinds))
 
 
 def _is_table(source: Any) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from trueup.model import ValueKind
+    from trueup.streams._formats import Format
+    from trueup.streams._sniff import Dialect
 
 __all__ = ["BATCH_ROWS", "Stream"]
 
@@ -229,6 +231,26 @@ class Stream:
     def files(self) -> tuple[str, ...]:
         """The paths of the files that are read."""
         return tuple(part.path for part in self._parts if isinstance(part, FilePart))
+
+    @property
+    def formats(self) -> tuple[Format, ...]:
+        """How the files are written that are read, one by one."""
+        return tuple(part.format for part in self._parts if isinstance(part, FilePart))
+
+    def dialect_of(self, path: str) -> Dialect:
+        """Return how one of its CSV files is written.
+
+        Parameters
+        ----------
+        path : str
+            The file, as in `files`.
+
+        Returns
+        -------
+        Dialect
+            Its delimiter, and how it is packed.
+        """
+        return next(part.dialect for part in self._parts if isinstance(part, FilePart) and part.path == path)
 
     @property
     def _capitalized(self) -> str:
