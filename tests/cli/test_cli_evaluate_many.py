@@ -201,6 +201,13 @@ def test_tables_of_one_name_are_told_apart_by_their_endings(tmp_path):
         models_in_folder(str(tmp_path), ModelSpec("", score="p"))
 
 
+def test_a_hidden_table_is_none_and_nothing_is_written_beside_the_folder(tmp_path):
+    for name in ("a.csv", "...parquet", ".parquet"):
+        (tmp_path / name).write_text("")
+    models = models_in_folder(str(tmp_path), ModelSpec("", label="y", score="p"))
+    assert [model.name for model in models] == ["a"]
+
+
 def test_a_folder_without_tables_is_an_error(run, tmp_path):
     outcome = run("evaluate", tmp_path, *COLUMNS, "-o", tmp_path / "out")
     assert outcome.code == 3

@@ -63,8 +63,8 @@ def test_no_models_at_all_give_no_numbers() -> None:
 def test_the_table_has_a_line_a_model_and_leaves_out_what_is_no_number() -> None:
     grown = Outcome("gr,own", "keep", 10, 2, BEFORE | {"ece": 0.0}, BEFORE)
     header, line = summarize([grown]).to_csv().splitlines()
-    assert header.startswith("model,verdict,rows,warnings,log_loss_before,log_loss_after,log_loss_change,")
-    assert line.startswith('"gr,own",keep,10,2,0.5,0.5,0.0,')
+    assert header.startswith("model,verdict,rows,warnings,trusted,log_loss_before,log_loss_after,log_loss_change,")
+    assert line.startswith('"gr,own",keep,10,2,True,0.5,0.5,0.0,')
     assert line.endswith(",0.0,0.02,,")  # no change of the ECE, no report
 
 
@@ -74,6 +74,29 @@ def test_the_page_links_the_reports_and_escapes_names() -> None:
     assert "−10.00 %" in page
     assert "<script>" not in page
     assert "://" not in page
+
+
+def test_a_model_whose_data_cannot_be_trusted_moves_no_percentile_and_is_named() -> None:
+    leaked = Outcome(
+        "leaked", "inconclusive", 1000, 1, BEFORE | {"auroc": 0.09}, BEFORE | {"auroc": 0.96}, trusted=False
+    )
+    summary = summarize([outcome("clicks", auroc=0.88), leaked])
+    assert summary.percentiles["auroc"] == pytest.approx((0.1,) * 5)
+    assert (summary.improved["auroc"], summary.untrusted) == (1.0, ("leaked",))
+    assert summary.to_dict()["untrusted"] == ["leaked"]
+    page = summary.to_html()
+    assert "+966" not in page
+    assert "1 model is left out of these figures because the data can&#39;t be trusted: leaked." in page
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-1"])
+def test_no_cell_of_the_table_is_a_formula_to_a_spreadsheet(name: str) -> None:
+    import csv
+
+    table = list(csv.reader(summarize([outcome(name, log_loss=0.45)]).to_csv().splitlines()))
+    row = dict(zip(*table, strict=True))
+    assert (row["model"], row["report"]) == (f"'{name}", f"'{name}/report.html")
+    assert float(row["log_loss_change"]) == pytest.approx(-0.1)  # numbers stay numbers
 
 
 def test_what_is_no_evaluation_is_an_error() -> None:

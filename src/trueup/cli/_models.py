@@ -53,7 +53,12 @@ class ModelSpec:
 
 def models_in_folder(folder: str, defaults: ModelSpec) -> list[ModelSpec]:
     """A model for every table in a folder, named after its file."""
-    files = sorted(entry.name for entry in os.scandir(folder) if entry.is_file() and known_ending(entry.name))
+    # Hidden files are no tables, as for a shell's pattern; the stem of "...parquet" would be the folder above.
+    files = sorted(
+        entry.name
+        for entry in os.scandir(folder)
+        if entry.is_file() and known_ending(entry.name) and not entry.name.startswith(".")
+    )
     if not files:
         raise FileError(f"The folder {folder!r} has no tables: no file with a known ending. Name another folder.")
     stems = Counter(_stem(file) for file in files)

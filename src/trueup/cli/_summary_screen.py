@@ -26,6 +26,9 @@ def print_summary(summary: Summary, files: dict[str, str]) -> None:
         console.print()
         console.print(_percentile_table(summary))
         console.print("Changes are relative. Percentiles run from the models that gain most.", style="dim")
+        if summary.untrusted:
+            names = ", ".join(map(shown, summary.untrusted))
+            console.print(f"Left out because the data can't be trusted (see the reports): {names}.", style="yellow")
         console.print()
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
     failed = f"; {len(summary.failures)} failed" if summary.failures else ""
@@ -45,7 +48,7 @@ def _model_table(summary: Summary) -> Any:
     for name in _METRICS.values():
         table.add_column(name, justify="right", no_wrap=True)
     for model in summary.models[:_MOST_MODELS]:
-        changes = [_change(model.change(metric)) for metric in _METRICS]
+        changes = [_change(model.change(metric)) if model.trusted else "–" for metric in _METRICS]
         verdict = Text(model.verdict, style=VERDICT_STYLES[model.verdict])
         table.add_row(shown(model.name), verdict, f"{model.rows:,}", *changes)
     if len(summary.models) > _MOST_MODELS:

@@ -40,6 +40,8 @@ class Outcome:
         Metrics of the scores as they are, and of the calibrated ones.
     report : str or None
         Where its report is.
+    trusted : bool
+        Whether the diagnosis found no error in its data. What leaked rows or the like show is no result.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Outcome:
     before: Mapping[str, float]
     after: Mapping[str, float]
     report: str | None = None
+    trusted: bool = True
 
     def change(self, metric: str) -> float:
         """Return the relative change of a metric: after over before, less 1.
@@ -104,6 +107,7 @@ class Outcome:
             before={metric: _number(rows[metric]["base"]) for metric in METRICS},
             after={metric: _number(rows[metric]["candidate"]) for metric in METRICS},
             report=report,
+            trusted=all(finding["severity"] != "error" for finding in found),
         )
 
 
@@ -114,7 +118,7 @@ class Summary:
     Attributes
     ----------
     models : tuple of Outcome
-        One a model.
+        One a model. Those whose data can't be trusted count in none of the figures below.
     failures : mapping of str to str
         Models that could not be evaluated, and why.
     percentiles : mapping of str to tuple of float
@@ -146,6 +150,11 @@ class Summary:
         counted = Counter(model.verdict for model in self.models)
         return {verdict: counted[verdict] for verdict in _VERDICTS}
 
+    @property
+    def untrusted(self) -> tuple[str, ...]:
+        """The models whose data can't be trusted: their figures are left out."""
+        return tuple(model.name for model in self.models if not model.trusted)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values that JSON can hold.
 
@@ -159,6 +168,7 @@ class Summary:
                 "schema_version": SCHEMA_VERSION,
                 "n_models": len(self.models),
                 "verdicts": self.verdicts,
+                "untrusted": list(self.untrusted),
                 "percentiles": [
                     {"percentile": percentile, **{name: values[i] for name, values in self.percentiles.items()}}
                     for i, percentile in enumerate(PERCENTILES)
@@ -177,7 +187,8 @@ class Summary:
         Returns
         -------
         list of dict
-            Name, verdict, rows, warnings, and each metric before and after with its relative change.
+            Name, verdict, rows, warnings, whether its data can be trusted, and each metric before and after with its
+            relative change.
         """
         table = []
         for model in self.models:
@@ -186,6 +197,7 @@ class Summary:
                 "verdict": model.verdict,
                 "rows": model.rows,
                 "warnings": model.warnings,
+                "trusted": model.trusted,
             }
             for metric in METRICS:
                 row[f"{metric}_before"], row[f"{metric}_after"] = model.before[metric], model.after[metric]
@@ -244,7 +256,8 @@ def summarize(evaluations: Any, *, failures: Mapping[str, str] | None = None) ->
     Changes are relative to the metric before. Percentiles run from the models that gain most to those that gain
     least, as in the paper: of a metric of which more is better, the 10th is what only a tenth of the models exceed.
     Between two models they are interpolated linearly. A metric that was 0 before and is no more has no relative
-    change, and is left out of the percentiles; it counts as not improved.
+    change, and is left out of the percentiles; it counts as not improved. Models in whose data the diagnosis found an
+    error are left out of percentiles and shares.
 
     Examples
     --------
@@ -263,12 +276,13 @@ def summarize(evaluations: Any, *, failures: Mapping[str, str] | None = None) ->
         models = tuple(evaluations)
         if not all(isinstance(model, Outcome) for model in models):
             raise ParameterError("Pass evaluations by name, as in {'clicks': evaluation}, or outcomes.")
+    trusted = tuple(model for model in models if model.trusted)
     return Summary(
         models=models,
         failures=dict(failures or {}),
-        percentiles={metric: _percentiles(models, metric) for metric in METRICS},
-        improved={metric: _share(models, metric, strictly=True) for metric in METRICS},
-        not_worse={metric: _share(models, metric, strictly=False) for metric in METRICS},
+        percentiles={metric: _percentiles(trusted, metric) for metric in METRICS},
+        improved={metric: _share(trusted, metric, strictly=True) for metric in METRICS},
+        not_worse={metric: _share(trusted, metric, strictly=False) for metric in METRICS},
     )
 
 

@@ -27,8 +27,13 @@ def summary_csv(summary: Summary) -> str:
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: a text that looks like one gets an apostrophe in front."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def summary_html(summary: Summary) -> str:
@@ -46,6 +51,7 @@ def summary_html(summary: Summary) -> str:
         verdicts=_verdicts(summary),
         metrics=list(_NAMES.values()),
         percentiles=_percentiles(summary),
+        left_out=_left_out(summary),
         models=[_model(model) for model in summary.models],
         failures=list(summary.failures.items()),
         made=f"Made with trueup {version('trueup')}.",
@@ -57,6 +63,14 @@ def _verdicts(summary: Summary) -> str:
     told = ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
     failed = f"; {len(summary.failures)} could not be evaluated" if summary.failures else ""
     return f"Verdicts: {told}{failed}."
+
+
+def _left_out(summary: Summary) -> str:
+    n = len(summary.untrusted)
+    if not n:
+        return ""
+    who = "1 model is" if n == 1 else f"{n:,} models are"
+    return f"{who} left out of these figures because the data can't be trusted: {', '.join(summary.untrusted)}."
 
 
 def _percentiles(summary: Summary) -> list[list[str]]:
@@ -77,7 +91,7 @@ def _model(model: Any) -> dict[str, Any]:
         "verdict": model.verdict,
         "rows": f"{model.rows:,}",
         "warnings": model.warnings,
-        "changes": [_change(model.change(metric)) for metric in _NAMES],
+        "changes": [_change(model.change(metric)) if model.trusted else "–" for metric in _NAMES],
     }
 
 
