@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +57,11 @@ def test_the_screen_ends_with_the_verdict_and_the_reports_path(evaluate, tmp_pat
     assert outcome.out.splitlines()[-1] == f"The report: {tmp_path / 'out' / 'report.html'}"
     assert max(map(len, outcome.out.splitlines()[1:-2])) <= 100
     assert sorted(os.listdir(tmp_path / "out")) == sorted(FILES)
+
+
+def test_sigmas_have_one_decimal_in_the_interval_too(evaluate):
+    mce = next(line for line in evaluate("--drop=year,user").out.splitlines() if line.startswith("MCE"))
+    assert not re.search(r"\d\.\d\d", mce)
 
 
 def test_json_holds_all_of_it_and_so_does_the_file(evaluate, tmp_path, visits):

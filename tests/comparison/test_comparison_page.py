@@ -23,7 +23,7 @@ def better() -> Comparison:
 
 def test_the_verdict_its_rules_and_its_numbers_are_the_comparison_s(better: Comparison) -> None:
     page = comparison_page(better, title="Visits")
-    assert (page.headline.verdict, page.headline.tone) == ("Ship", "good")
+    assert (page.headline.verdict, page.headline.tone) == ("Ship the candidate", "good")
     assert [(check.holds, check.text) for check in page.headline.checks] == [
         (reason.holds, reason.text) for reason in better.reasons
     ]
@@ -42,7 +42,7 @@ def test_a_candidate_that_is_worse_is_bad_news() -> None:
     visits = make_traffic(20_000)
     result = trueup.compare(visits.y, visits.true_probability, visits.scores, visits.X, max_depth=1, n_bootstrap=50)
     page = comparison_page(result)
-    assert (page.headline.verdict, page.headline.tone) == ("Keep what you have", "bad")
+    assert (page.headline.verdict, page.headline.tone) == ("Keep the base", "bad")
     # Who is harmed comes first, whoever gains.
     (table,) = page.segments
     assert table.choice.options[table.choice.codes[0]].text == "harmed"
@@ -126,3 +126,12 @@ def test_hostile_names_are_escaped() -> None:
     html = trueup.compare(visits.y, visits.scores, visits.true_probability, X, n_bootstrap=50).to_html(title=names[1])
     assert html is not None
     assert html.count("</script>") == 3
+
+
+def test_a_segment_that_gains_is_told_by_the_loss_that_it_gains_in(better: Comparison) -> None:
+    table = comparison_page(better).segments[0]
+    story = table.stories[0]
+    row = next(row for row in better.to_dict(None)["segments"] if row["segment"] == table.words[story.place])
+    assert row["outcome"] == "gains"
+    assert f"its loss falls from {row['base_loss']:.4f} (base) to {row['candidate_loss']:.4f} (candidate)" in story.text
+    assert "promised" not in story.text

@@ -20,6 +20,7 @@ from trueup import MCGrad
 from trueup.datasets import Traffic, make_traffic
 from trueup.errors import ColumnError, DataError, DiagnosisError, LabelError, ParameterError, ScoreError, WeightError
 from trueup.evaluation import FILES, Evaluation, Outcome, summarize
+from trueup.evaluation._page import evaluation_page
 from trueup.evaluation._verdict import judge
 
 # Few rows: no round is fitted, and it takes a moment.
@@ -107,6 +108,11 @@ def test_an_interrupt_while_saving_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         evaluation.save(tmp_path / "clicks")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_heading_says_what_to_ship(evaluation: Evaluation) -> None:
+    assert evaluation.verdict == "ship"
+    assert evaluation_page(evaluation, in_full=False).headline.verdict == "Ship the calibrated scores"
 
 
 def test_a_notebook_shows_the_verdict(evaluation: Evaluation) -> None:

@@ -33,6 +33,7 @@ _METRICS = {
     "mce": "MCE",
 }
 _OUTCOMES = {"improves": ("better", "green"), "worsens": ("worse", "red"), "unclear": ("unclear", "dim")}
+_LOSSES = {"brier": "Brier score"}  # what segments are compared by; log loss with any other primary metric
 _MOST_SEGMENTS = 3
 
 
@@ -129,7 +130,8 @@ def _metric_table(evaluation: Evaluation) -> Any:
         role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")
         unit = " σ" if metric["metric"] == "mce" else ""
         digits = 1 if metric["metric"] == "mce" else 4
-        interval = "" if metric["low"] is None else f"{_signed(metric['low'])} to {_signed(metric['high'])}"
+        low, high = (_signed(metric[end], digits) for end in ("low", "high"))
+        interval = "" if metric["low"] is None else f"{low} to {high}"
         table.add_row(
             _METRICS.get(metric["metric"], metric["metric"]),
             f"{_number(metric['base']):.{digits}f}{unit}",
@@ -162,9 +164,8 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     for outcome, word, style in (("harmed", "harmed", "red"), ("gains", "gains", "green")):
         for row in [row for row in rows if row["outcome"] == outcome and row["is_story"]][:_MOST_SEGMENTS]:
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
-            promised = f"{percent(row['mean_base'])} → {percent(row['mean_candidate'])}"
-            observed = percent(row["observed_rate"])
-            numbers = f"{row['rows']:,} rows: observed {observed}, promised {promised} (p {p_value})"
+            loss = f"{_LOSSES.get(comparison.primary, 'log loss')} {row['base_loss']:.4f} → {row['candidate_loss']:.4f}"
+            numbers = f"{row['rows']:,} rows: {loss} (p {p_value})"
             console.print(f"  {word}: {shown(row['segment'])}", style=style)
             console.print(f"    {numbers}")
 

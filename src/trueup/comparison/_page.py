@@ -44,8 +44,8 @@ _MOST_TOLD = 3  # of the segments that are harmed, and of those that gain
 _MOST_IN_BRIEF = 100
 
 _VERDICTS: dict[str, tuple[str, Tone]] = {
-    "ship": ("Ship", "good"),
-    "keep": ("Keep what you have", "bad"),
+    "ship": ("Ship the candidate", "good"),
+    "keep": ("Keep the base", "bad"),
     "inconclusive": ("Inconclusive", "unsure"),
 }
 _METRICS = {
@@ -219,14 +219,12 @@ def _stories(comparison: Comparison, places: Any, columns: dict[str, Any], names
 
 
 def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str) -> str:
-    share, base, candidate, observed = (
-        in_form(float(columns[name][i]), Form.PERCENT)
-        for name in ("share", "mean_base", "mean_candidate", "observed_rate")
-    )
-    loss = in_form(float(columns["difference"][i]), Form.CHANGE)
+    share = in_form(float(columns["share"][i]), Form.PERCENT)
+    before, after = (in_form(float(columns[name][i]), Form.DECIMAL) for name in ("base_loss", "candidate_loss"))
+    is_harmed = outcome == "harmed"
     return (
-        f"({share} of the rows) {'is harmed' if outcome == 'harmed' else 'gains'}: promised were {base} ({names[0]}) "
-        f"and {candidate} ({names[1]}), and {observed} happened. Its loss changes by {loss}."
+        f"({share} of the rows) {'is harmed' if is_harmed else 'gains'}: its loss {'rises' if is_harmed else 'falls'} "
+        f"from {before} ({names[0]}) to {after} ({names[1]})."
     )
 
 

@@ -22,8 +22,8 @@ __all__ = ["evaluation_page", "sentence_of"]
 
 MOST_SEGMENTS = 15_000  # a table: with two tables of them, the page stays below 5 MB
 _VERDICTS: dict[str, tuple[str, Tone]] = {
-    "ship": ("Ship", "good"),
-    "keep": ("Keep what you have", "bad"),
+    "ship": ("Ship the calibrated scores", "good"),
+    "keep": ("Keep the scores as they are", "bad"),
     "inconclusive": ("Inconclusive", "unsure"),
 }
 
@@ -58,8 +58,6 @@ def sentence_of(evaluation: Evaluation, compared: str) -> str:
 def _headline(evaluation: Evaluation, compared: Headline) -> Headline:
     own = [reason for reason in evaluation.reasons if reason not in evaluation.comparison.reasons]
     checks = (*compared.checks, *(Check(reason.holds, reason.text) for reason in own))
-    if evaluation.verdict == evaluation.comparison.verdict:
-        return replace(compared, checks=checks)
     word, tone = _VERDICTS[evaluation.verdict]
     return Headline(word, tone, sentence_of(evaluation, compared.sentence), checks)
 
