@@ -82,7 +82,7 @@ def test_no_rows_are_fine(run, shared, tmp_path):
 
 def test_a_table_can_replace_itself(run, shared, tmp_path):
     pq.write_table(shared.scored, tmp_path / "t.parquet")
-    assert run("apply", tmp_path / "t.parquet", "-m", shared.model, "-o", tmp_path / "t.parquet").code == 0
+    assert run("apply", tmp_path / "t.parquet", "-m", shared.model, "-o", tmp_path / "t.parquet", "--force").code == 0
     np.testing.assert_array_equal(pq.read_table(tmp_path / "t.parquet")["calibrated"].to_numpy(), shared.expected)
 
 

@@ -19,7 +19,7 @@ from trueup.cli._command_serve import serve_command
 from trueup.cli._demo import demo
 from trueup.cli._files import STANDARD_STREAM, Format, Reading
 from trueup.cli._inspect import inspect
-from trueup.cli._options import EXIT_CODES, INPUT_TABLES, AsJson, Delimiter, InputFormat, Jobs, Work
+from trueup.cli._options import EXIT_CODES, INPUT_TABLES, AsJson, Delimiter, Force, InputFormat, Jobs, Work
 
 __all__ = ["app"]
 
@@ -90,6 +90,7 @@ def _apply(
         Format | None,
         typer.Option(help="The output's format, if its ending doesn't tell; stdout is CSV by default."),
     ] = None,
+    force: Force = False,
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> Work:
@@ -107,6 +108,7 @@ def _apply(
         output_format=output_format,
         jobs=jobs,
         as_json=as_json,
+        force=force,
     )
     return partial(apply, request)
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import check_column
 from trueup.cli._errors import after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, check_output, format_of, write_table
+from trueup.cli._files import (
+    STANDARD_STREAM,
+    Format,
+    Reading,
+    TableSource,
+    check_output,
+    format_of,
+    is_same_file,
+    write_table,
+)
 from trueup.cli._printing import print_json, screen, shown
 from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import ColumnError, ParameterError, ScoreError
@@ -40,6 +49,7 @@ class ApplyRequest:
     output_format: Format | None
     jobs: int | None
     as_json: bool
+    force: bool
 
 
 def apply(request: ApplyRequest) -> None:
@@ -49,6 +59,7 @@ def apply(request: ApplyRequest) -> None:
     output_format = format_of(request.output, request.output_format, "--output-format")
     if request.output != STANDARD_STREAM:
         check_output(request.output)
+        _refuse_input_as_output(request)
     started = time.perf_counter()
     calibrator = load(request.model, n_jobs=request.jobs)
     write = _of_whole_table if _is_read_whole(request) else _of_stream
@@ -59,6 +70,12 @@ def apply(request: ApplyRequest) -> None:
     totals = write(request, calibrator, output_format)
     with after_writing():
         _print_summary(request, totals, time.perf_counter() - started)
+
+
+def _refuse_input_as_output(request: ApplyRequest) -> None:
+    """Refuse to write over the table that is read; several tables are looked at where they are found."""
+    if not request.force and not names_many(request.tables) and is_same_file(request.tables[0], request.output):
+        raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file, or add --force.")
 
 
 def _is_read_whole(request: ApplyRequest) -> bool:

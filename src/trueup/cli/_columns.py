@@ -32,7 +32,7 @@ def check_column(name: str, columns: Sequence[str], option: str, where: str) -> 
     if name in columns:
         return
     lowered = {column.lower(): column for column in columns}
-    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name.lower(), list(lowered), n=1)
     meant = f" Did you mean {lowered[close[0]]!r}?" if close else ""
     shown = ", ".join(repr(column) for column in columns[:_SHOWN_COLUMNS])
     more = f" and {len(columns) - _SHOWN_COLUMNS} more" if len(columns) > _SHOWN_COLUMNS else ""

@@ -11,7 +11,7 @@ from trueup.cli._compare import FailOn
 from trueup.cli._evaluate import EvaluateOptions, EvaluateRequest, evaluate
 from trueup.cli._files import Reading
 from trueup.cli._models import ModelSpec
-from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Force, InputFormat, Jobs, Work, refuse_both
 from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
 
 __all__ = ["evaluate_command"]
@@ -107,6 +107,7 @@ def evaluate_command(
         float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=RULES)
     ] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split, the fit and the draws.")] = 0,
+    force: Force = False,
     jobs: Jobs = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")] = False,
@@ -158,6 +159,7 @@ def evaluate_command(
         jobs=jobs,
         as_json=as_json,
         quiet=quiet,
+        force=force,
         fail_on=fail_on,
     )
     return partial(evaluate, request)

@@ -72,6 +72,8 @@ def error_line(error: Exception) -> str:
         return one_line(str(error))
     if isinstance(error, OSError) and error.strerror:
         where = "" if error.filename is None else f"{error.filename!r}: "
+        if isinstance(error, FileNotFoundError) and error.filename is not None:
+            return one_line(f"There is no file {error.filename!r}.")
         return one_line(f"{where}{error.strerror}")
     if isinstance(error, OSError):
         return one_line(str(error))

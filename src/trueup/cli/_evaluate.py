@@ -15,7 +15,7 @@ from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
 from trueup.cli._printing import print_json, reader_may_leave, shown
-from trueup.errors import DiagnosisError, FileError
+from trueup.errors import DiagnosisError, FileError, ParameterError
 
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
@@ -46,6 +46,7 @@ class EvaluateRequest:
     jobs: int | None
     as_json: bool
     quiet: bool
+    force: bool
     fail_on: FailOn | None
 
 
@@ -72,6 +73,10 @@ def _one(request: EvaluateRequest) -> int | None:
 
     spec = request.spec.check(repr(request.spec.table))
     check_folder(request.output, FILES)
+    if not request.force and any(os.path.exists(os.path.join(request.output, name)) for name in FILES):
+        raise ParameterError(
+            f"-o: {request.output!r} has the results of an earlier evaluation. Name another folder, or add --force."
+        )
     try:
         evaluation, where = evaluated(request, spec)
     except DiagnosisError as error:

@@ -53,7 +53,7 @@ def _facts(description: dict[str, Any]) -> list[tuple[str, Any]]:
             "Fitted on",
             f"{description['rows']:,} rows, {percent(description['positive_rate'], 2)} of them positive",
         ),
-        ("Labels", shown(f"{negative!r} and, positive, {positive!r}")),
+        ("Labels", shown(f"{negative!r} and {positive!r}, which is positive")),
         ("Base model", base_model_in_words(description)),
         *([("Map", _map_in_words(description["score_map"]))] if description["score_map"] else []),
         ("Made with", shown(versions) or "–"),

@@ -16,6 +16,7 @@ __all__ = [
     "INPUT_TABLES",
     "AsJson",
     "Delimiter",
+    "Force",
     "Html",
     "InputFormat",
     "Jobs",
@@ -35,6 +36,7 @@ Html: TypeAlias = Annotated[
     str | None,
     typer.Option("--html", help="Write a report here: one HTML page that opens in any browser.", metavar="FILE"),
 ]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace what the output would overwrite.")]
 Jobs: TypeAlias = Annotated[
     int | None,
     typer.Option("--jobs", help="Threads to use; by default all cores that the process may use."),

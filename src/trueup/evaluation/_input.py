@@ -134,8 +134,9 @@ def read_input(
 
 def _check_there(name: str, table: CalibrationTable, role: str) -> None:
     if name not in table:
-        close = difflib.get_close_matches(name, table.names, n=1, cutoff=0.5)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
+        lowered = {column.lower(): column for column in table.names}
+        close = difflib.get_close_matches(name.lower(), lowered, n=1)
+        meant = f" Did you mean {lowered[close[0]]!r}?" if close else ""
         raise ColumnError(f"{role}: X has no column {name!r}.{meant} Its columns are {listed(table.names, 30)}.")
 
 
