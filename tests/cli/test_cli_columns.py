@@ -7,7 +7,7 @@ import pytest
 
 import trueup
 from trueup.cli._files import Format, write_table
-from trueup.errors import ColumnError
+from trueup.errors import ColumnError, LabelError
 
 DATES = "'when' (dates), 'due' (dates with times)"
 
@@ -98,3 +98,8 @@ def test_an_evaluation_does_not_replace_an_earlier_one_unless_it_is_told_to(run,
     assert outcome.code == 2
     assert "earlier evaluation. Name another folder, or add --force." in outcome.err
     assert run("evaluate", tmp_path / "t.parquet", *options, "--force").code == 0
+
+
+def test_three_classes_are_listed_without_saying_that_there_are_more():
+    with pytest.raises(LabelError, match=r"3 classes \('a', 'b', 'c'\)"):
+        trueup.audit(["a", "b", "c"], [0.1, 0.2, 0.3])

@@ -226,10 +226,10 @@ def _classes(found: list[Any], values: npt.NDArray[Any], like: Labels | None) ->
             "can't be calibrated; add rows of the other."
         )
     if len(found) > 2:
+        shown = ", ".join(map(repr, found[:4])) + (", ..." if len(found) > 4 else "")
         raise LabelError(
             "Only binary classification is supported. The type of the target is multiclass: y has "
-            f"{len(found):,} classes ({', '.join(map(repr, found[:4]))}, ...). Calibrate one class against "
-            "the others."
+            f"{len(found):,} classes ({shown}). Calibrate one class against the others."
         )
     return tuple(found)
 
