@@ -22,6 +22,7 @@ from trueup.report import (
     Headline,
     Page,
     _bundle,
+    made_with,
     render_page,
     render_summary,
     write_page,
@@ -186,3 +187,7 @@ def test_the_bundle_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert _bundle.vega_bundle() == "a <\\/script> b"
     assert len(made) == 2
     _bundle.vega_bundle.cache_clear()
+
+
+def test_the_last_line_says_when_the_page_was_made() -> None:
+    assert re.fullmatch(r"Made with trueup \S+ on \d{4}-\d\d-\d\d\.", made_with())

@@ -208,6 +208,16 @@ def test_a_story_opens_its_segment_whatever_is_filtered_out(html: str, open_html
     assert page.locator(".count").inner_text() == "60 segments"
 
 
+@pytest.mark.parametrize("width", [1200, 390])
+def test_bars_start_at_one_place_however_long_the_figures_beside_them_are(
+    width: int, html: str, open_html: Open
+) -> None:
+    page = open_html(html, width=width).page
+    bars = page.locator("meter")
+    assert bars.count() > 1
+    assert len({round(bars.nth(i).bounding_box()["x"], 1) for i in range(bars.count())}) == 1  # type: ignore[index]
+
+
 def test_dark_and_light_follow_the_system_until_the_reader_chooses(html: str, open_html: Open) -> None:
     opened = open_html(html, color_scheme="dark")
     page = opened.page

@@ -6,10 +6,10 @@ import csv
 import io
 import math
 from importlib import resources
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from trueup.report import made_with
 from trueup.table import json_values
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def summary_html(summary: Summary) -> str:
         left_out=_left_out(summary),
         models=[_model(model) for model in summary.models],
         failures=list(summary.failures.items()),
-        made=f"Made with trueup {version('trueup')}.",
+        made=made_with(),
     )
     return page
 

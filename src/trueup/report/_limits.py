@@ -11,6 +11,7 @@ MOST_CURVES = 200
 
 def made_with() -> str:
     """The last line of a page."""
+    from datetime import datetime, timezone
     from importlib.metadata import version
 
-    return f"Made with trueup {version('trueup')}."
+    return f"Made with trueup {version('trueup')} on {datetime.now(timezone.utc):%Y-%m-%d}."
