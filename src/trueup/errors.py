@@ -30,6 +30,7 @@ __all__ = [
     "TrainingError",
     "TrueupError",
     "TrueupWarning",
+    "UnseenCategoryWarning",
     "WeightError",
 ]
 
@@ -140,6 +141,10 @@ class DataWarning(TrueupWarning):
 
 class MissingScoreWarning(DataWarning):
     """Rows without a score get NaN instead of a calibrated probability."""
+
+
+class UnseenCategoryWarning(DataWarning):
+    """Most categories of a column were not there at fit, and count as missing."""
 
 
 class InsufficientDataWarning(DataWarning):

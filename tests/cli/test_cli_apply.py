@@ -131,3 +131,16 @@ def test_tables_pass_through_pipes(run_process, shared, format_):
         found = pa.ipc.open_file(source).read_all()
     assert found.column_names == [*shared.scored.column_names, "calibrated"]
     np.testing.assert_array_equal(found["calibrated"].to_numpy(), shared.expected)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_rows_whose_categories_are_all_unseen_are_told_and_written(run, shared, tmp_path, ending):
+    lower = pa.array([None if c is None else c.lower() for c in shared.scored["country"].to_pylist()])
+    changed = shared.scored.set_column(0, "country", lower)
+    path = tmp_path / f"t{ending}"
+    pa.csv.write_csv(changed, path) if ending == ".csv" else pq.write_table(changed, path)
+    outcome = run("apply", path, "-m", shared.model, "-o", tmp_path / f"o{ending}")
+    present = len(lower) - lower.null_count
+    assert outcome.code == 0
+    assert outcome.err.count("warning: ") == 1
+    assert f"Column 'country': {present:,} of {present:,} values were not seen at fit" in outcome.err

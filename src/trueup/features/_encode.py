@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,10 +12,29 @@ import numpy.typing as npt
 
 from trueup.errors import ColumnError, DataWarning, TableError, callers_level
 from trueup.features._codes import FeatureCodes
+from trueup.features._conditions import holds_missing
 from trueup.model import FeatureSpec
 from trueup.table import CalibrationTable, listed
 
-__all__ = ["FeatureEncoder"]
+__all__ = ["EncodedTable", "FeatureEncoder"]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """The matrix of a table, and how many values of each feature are NaN in it, and why.
+
+    Attributes
+    ----------
+    matrix : float64 array
+        A column a feature, in Fortran order.
+    missing, unseen : mapping of str to int
+        How many values of a feature were missing, and how many were categories that were not there at fit;
+        features with none are left out.
+    """
+
+    matrix: npt.NDArray[np.float64]
+    missing: Mapping[str, int]
+    unseen: Mapping[str, int]
 
 
 class FeatureEncoder:
@@ -35,7 +55,28 @@ class FeatureEncoder:
 
     def encode(self, table: CalibrationTable) -> npt.NDArray[np.float64]:
         """The matrix of a table: a column a feature, in Fortran order."""
+        return self._filled(self._with_known_names(table))
+
+    def encode_counted(self, table: CalibrationTable) -> EncodedTable:
+        """The matrix of a table, and how many of its values were missing or unseen."""
         table = self._with_known_names(table)
+        matrix = self._filled(table)
+        missing: dict[str, int] = {}
+        unseen: dict[str, int] = {}
+        for i, codes in enumerate(self._features):
+            name, without_number = codes.feature.name, int(np.count_nonzero(np.isnan(matrix[:, i])))
+            if not without_number:
+                continue
+            lacking = without_number
+            if codes.feature.is_categorical:  # only here may NaN mean two things
+                lacking = int(np.count_nonzero(holds_missing(table.column(name))))
+            if lacking:
+                missing[name] = lacking
+            if without_number > lacking:
+                unseen[name] = without_number - lacking
+        return EncodedTable(matrix, missing, unseen)
+
+    def _filled(self, table: CalibrationTable) -> npt.NDArray[np.float64]:
         matrix = np.empty((table.n_rows, len(self._features)), dtype=np.float64, order="F")
         for i, codes in enumerate(self._features):
             matrix[:, i] = codes.encode(table.column(codes.feature.name))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from trueup.errors import DataError, ScoreError
 from trueup.features import FeatureEncoder
 from trueup.inference._apply import compile_rounds, probabilities, score_logits
+from trueup.inference._observed import Observed, warn_of_unseen
 from trueup.inference._parity import make_parity_rows
 from trueup.inference._score_map import map_score, map_scores
 from trueup.inference._scores import base_score_of_row, checked_score, read_base_scores
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Calibrator"]
 
 Floats = npt.NDArray[np.float64]
+_ENOUGH_UNSEEN = 100  # values: a few rows may well be all new
 
 
 class Calibrator:
@@ -92,10 +94,13 @@ class Calibrator:
         float64 array
             One probability a row; NaN where the score is missing.
         """
-        return self._of_table(*read_base_scores(self.model, X, scores))
+        table, base = read_base_scores(self.model, X, scores)
+        observed = self._of_table(table, base)
+        warn_of_unseen(table.n_rows, observed.missing, observed.unseen, least=_ENOUGH_UNSEEN)
+        return observed.probabilities
 
-    def _of_table(self, table: CalibrationTable, base: Floats) -> Floats:
-        """The probabilities of a table with its base scores, NaN where they are.
+    def _of_table(self, table: CalibrationTable, base: Floats) -> Observed:
+        """The probabilities of a table with its base scores, NaN where they are, and what the rows lacked.
 
         Parameters
         ----------
@@ -106,11 +111,11 @@ class Calibrator:
 
         Returns
         -------
-        float64 array
-            One probability a row.
+        Observed
+            One probability a row, and counts of missing and unseen values.
         """
-        matrix = self._encoder.encode(table)  # also without rounds: a wrong table is an error all the same
-        return self._of_matrix(matrix, base)
+        encoded = self._encoder.encode_counted(table)  # also without rounds: a wrong table is an error all the same
+        return Observed(self._of_matrix(encoded.matrix, base), encoded.missing, encoded.unseen)
 
     def calibrate_stream(
         self, source: Any, *, score: str | None = None, column: str = "calibrated", batch_rows: int = BATCH_ROWS

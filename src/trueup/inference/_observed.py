@@ -6,6 +6,7 @@ What watches live traffic needs both: a rise of either is the first sign that th
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,16 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.features import holds_missing
-from trueup.inference._calibrator import Calibrator
+from trueup.errors import UnseenCategoryWarning, callers_level
 from trueup.inference._score_map import map_scores
 
 if TYPE_CHECKING:
+    from trueup.inference._calibrator import Calibrator
     from trueup.table import CalibrationTable
 
-__all__ = ["Observed", "observe_rows", "observe_table"]
+__all__ = ["Observed", "observe_rows", "observe_table", "warn_of_unseen"]
 
 Floats = npt.NDArray[np.float64]
+_SHOWN = 5  # columns of a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,25 +69,31 @@ def observe_rows(calibrator: Calibrator, rows: Sequence[Mapping[str, Any]], scor
 
 def observe_table(calibrator: Calibrator, table: CalibrationTable, scores: Floats) -> Observed:
     """Score a table; the scores are probabilities, or NaN where missing."""
-    model = calibrator.model
-    if not model.features.named:
+    if not calibrator.model.features.named:
         table = replace(table, named=False)
-    matrix = calibrator._encoder.encode(table)
-    return Observed(calibrator._of_matrix(matrix, scores), *_lacking(matrix, calibrator, table))
+    return calibrator._of_table(table, scores)
 
 
-def _lacking(matrix: Floats, calibrator: Calibrator, table: CalibrationTable) -> tuple[dict[str, int], dict[str, int]]:
-    """How many values of each feature are missing and how many unseen: both are NaN in the matrix."""
-    missing: dict[str, int] = {}
-    unseen: dict[str, int] = {}
-    without_number = np.isnan(matrix).sum(axis=0).tolist()
-    for feature, count in zip(calibrator.model.features.features, without_number, strict=True):
-        if count:
-            lacking = int(holds_missing(table.column(feature.name)).sum()) if feature.is_categorical else count
-            missing[feature.name] = lacking
-            unseen[feature.name] = count - lacking
-    return _positive(missing), _positive(unseen)
+def warn_of_unseen(n_rows: int, missing: Mapping[str, int], unseen: Mapping[str, int], least: int = 1) -> None:
+    """Say of which features at least half of the values, and at least so many, were not there at fit.
 
-
-def _positive(counts: dict[str, int]) -> dict[str, int]:
-    return {name: count for name, count in counts.items() if count}
+    Some new categories are ordinary. If most are new, something else is wrong: they are spelled otherwise than at fit,
+    or the rows are of other traffic.
+    """
+    found = {
+        name: f"{count:,} of {n_rows - missing.get(name, 0):,} values"
+        for name, count in unseen.items()
+        if count >= least and 2 * count >= n_rows - missing.get(name, 0)
+    }
+    if not found:
+        return
+    (first, counts), *others = found.items()
+    text = f"Column {first!r}: {counts} were not seen at fit and count as missing."
+    text += "".join(f" Column {name!r}: {counts}." for name, counts in others[: _SHOWN - 1])
+    if len(found) > _SHOWN:
+        text += f" More such columns: {len(found) - _SHOWN:,}."
+    warnings.warn(
+        f"{text} Check that they are written as at fit; if they are new, fit again on rows that have them.",
+        UnseenCategoryWarning,
+        stacklevel=callers_level(),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.errors import ColumnError, DataWarning, callers_level
+from trueup.inference._observed import Observed, warn_of_unseen
 from trueup.inference._scores import score_column_of, warn_of_missing
 from trueup.model import CalibrationModel, ValueKind
 from trueup.streams import Batch, Stream, naming, open_stream
@@ -32,8 +34,8 @@ class _Scores(Protocol):
     def model(self) -> CalibrationModel:
         """What was fitted."""
 
-    def _of_table(self, table: CalibrationTable, base: Floats) -> Floats:
-        """The probabilities of a table with its base scores."""
+    def _of_table(self, table: CalibrationTable, base: Floats) -> Observed:
+        """The probabilities of a table with its base scores, and what its rows lacked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +97,13 @@ def check_columns(calibrator: _Scores, stream: Stream, score: str | None) -> Non
 
 
 def score_batches(calibrator: _Scores, batches: Iterator[Batch], score: str | None) -> Iterator[ScoredBatch]:
-    """The scores of batches; at the end, one warning if some were missing."""
+    """The scores of batches; at the end, one warning each if scores were missing and if most categories were unseen."""
     from trueup.table import read_scores, read_table
 
     base_rate = calibrator.model.base_rate
     n_rows, missing, first = 0, 0, ""
+    lacking: Counter[str] = Counter()
+    unseen: Counter[str] = Counter()
     for batch in batches:
         with naming(batch):
             table = batch.table
@@ -107,14 +111,17 @@ def score_batches(calibrator: _Scores, batches: Iterator[Batch], score: str | No
                 base = np.full(table.num_rows, base_rate)
             else:
                 base = read_scores(table[score], table.num_rows, name=f"Column {score!r}", missing_allowed=True)
-            calibrated = calibrator._of_table(read_table(table), base)
+            observed = calibrator._of_table(read_table(table), base)
         n_rows += len(base)
         gone = int(np.isnan(base).sum())
         first = first or (f"in {batch.where}" if gone else "")
         missing += gone
-        yield ScoredBatch(batch, None if score is None else base, calibrated)
+        lacking.update(observed.missing)
+        unseen.update(observed.unseen)
+        yield ScoredBatch(batch, None if score is None else base, observed.probabilities)
     if missing:
         warn_of_missing(f"Column {score!r}", missing, n_rows, first)
+    warn_of_unseen(n_rows, lacking, unseen)
 
 
 def with_probabilities(table: pa.Table, name: str, values: Floats) -> pa.Table:

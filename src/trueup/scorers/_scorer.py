@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from trueup.errors import ColumnError, ModelFileError, ParameterError, ScoreError, TableError
-from trueup.inference import Calibrator
+from trueup.inference import Calibrator, observe_table
 from trueup.model import read_file_bytes
 from trueup.scorers._loaded import loaded_once
 from trueup.table import floats_to_arrow, listed, read_scores, read_table
@@ -22,7 +22,6 @@ __all__ = ["BatchScorer"]
 
 _Batch = TypeVar("_Batch", "pa.RecordBatch", "pa.Table")
 _SHIPPED = ("bytes", "path")
-_ANY_SCORE = 0.5  # stands for one that is missing, whose row gets null
 
 
 class BatchScorer:
@@ -180,15 +179,12 @@ class BatchScorer:
         table = read_table(rows)
         self._check_columns(table.names)
         if self._score is None:
-            return floats_to_arrow(self.calibrator.calibrate(table))
-        column = table.column(self._score)
-        base = read_scores(column, table.n_rows, name=f"Column {self._score!r}", missing_allowed=True)
-        missing = np.isnan(base)
-        if not missing.any():
-            return floats_to_arrow(self.calibrator.calibrate(table, base))
-        calibrated = self.calibrator.calibrate(table, np.where(missing, _ANY_SCORE, base))
-        calibrated[missing] = np.nan
-        return floats_to_arrow(calibrated)
+            base = np.full(table.n_rows, self.calibrator.model.base_rate)
+        else:
+            column = table.column(self._score)
+            base = read_scores(column, table.n_rows, name=f"Column {self._score!r}", missing_allowed=True)
+        # `calibrate` would warn of what is missing or unseen, once for each of an engine's many batches.
+        return floats_to_arrow(observe_table(self.calibrator, table, base).probabilities)
 
     def output_schema(self, input_schema: pa.Schema) -> pa.Schema:
         """The schema of what comes out, known before a row is scored.
