@@ -100,7 +100,7 @@ def whole_page(words: Sequence[str], *, title: str = "A page", names: Sequence[s
         rounds=Rounds(
             (Round(0, 0.3, 0.31), Round(1, 0.28, 0.3, 1.02, 0.1), Round(2, 0.27, math.nan, told=words[0])),
             kept=1,
-            gains=((words[0], 0.75), ("hour", 0.25)),
+            gains=((words[0], 0.95), ("hour", 0.05)),
         ),
         findings=(Finding("warning", f"Mind {words[0]}.", "Look at it."), Finding("note", "By the way.")),
         made="Made by a test.",
