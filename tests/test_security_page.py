@@ -27,7 +27,7 @@ def test_the_limits_of_model_files_are_as_told() -> None:
 
 
 def test_the_limits_of_requests_are_as_told() -> None:
-    pytest.importorskip("starlette")
+    pytest.importorskip("granian")
     from trueup.serving import ServerOptions, _arrow_columns, _arrow_messages
 
     text, options = page(), ServerOptions(models={"m": "m"})

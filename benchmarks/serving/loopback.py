@@ -95,21 +95,20 @@ def running_server(model: Path, *options: str, workers: int = 2) -> Iterator[Ser
         command = [sys.executable, "-c", "from trueup.cli import main; main()", *arguments]
         process = subprocess.Popen(command, stderr=log)
         try:
-            yield _listening(process, log)
+            yield _listening(process, log, workers)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=60)
 
 
-def _listening(process: subprocess.Popen[bytes], log: object) -> Server:
+def _listening(process: subprocess.Popen[bytes], log: object, workers: int) -> Server:
     end = time.monotonic() + _START_SECONDS
     while time.monotonic() < end:
-        lines = os.pread(log.fileno(), 1 << 16, 0).splitlines()  # type: ignore[attr-defined]
-        for line in lines:
-            event = json.loads(line)
-            if event["event"] == "listening":
-                port = int(event["address"].rpartition(":")[2])
-                return Server(port, process.pid, tuple(event["workers"]))
+        events = [json.loads(line) for line in os.pread(log.fileno(), 1 << 16, 0).splitlines()]  # type: ignore[attr-defined]
+        started = tuple(event["pid"] for event in events if event["event"] == "worker started")
+        if len(started) == workers:
+            address = next(event["address"] for event in events if event["event"] == "listening")
+            return Server(int(address.rpartition(":")[2]), process.pid, started)
         if process.poll() is not None:
             break
         time.sleep(0.02)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette")
+pytest.importorskip("granian")
 
 ENTRY = "from trueup.cli import main; main()"
 
@@ -30,6 +30,7 @@ def test_a_model_that_is_missing_or_broken_is_an_error_before_anything_listens(r
         (["{model}", "--shadow=other={model}"], "no model 'other'"),
         (["{model}", "--certfile=cert.pem"], "give both files"),
         (["{model}", "--shadow-log=x"], "no candidate"),
+        (["{model}", "--host="], "The host is empty"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(run, shared, options, words):
@@ -39,7 +40,7 @@ def test_options_that_make_no_sense_are_refused(run, shared, options, words):
 
 
 def test_a_missing_extra_names_what_installs_it(run, shared, monkeypatch):
-    monkeypatch.setitem(sys.modules, "trueup.serving._supervisor", None)
+    monkeypatch.setitem(sys.modules, "trueup.serving._server", None)
     ended = run("serve", shared.model)
     assert ended.code == 2
     assert 'pip install "trueup[serve]"' in ended.err

@@ -13,7 +13,7 @@ import pytest
 PROGRAM = Path(__file__).parent / "fuzz.py"
 sys.path.append(str(PROGRAM.parent))  # as the program itself finds its modules
 
-pytest.importorskip("starlette")
+pytest.importorskip("granian")
 pytest.importorskip("orjson")
 
 

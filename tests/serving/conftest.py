@@ -15,7 +15,7 @@ import trueup
 from running_server import RunningServer
 from small_fits import quick
 
-pytest.importorskip("starlette")
+pytest.importorskip("granian")
 N = 400
 
 
@@ -72,5 +72,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
 def server(fitted: Fitted) -> Iterator[RunningServer]:
     """A server that no test ends or changes."""
     models = {"clicks": str(fitted.path), "other": str(fitted.other)}
-    with RunningServer(models, workers=2, request_seconds=1.0, max_rows=5000, max_body_bytes=2**22) as running:
+    with RunningServer(
+        models, workers=2, request_seconds=1.0, keep_alive_seconds=1.0, max_rows=5000, max_body_bytes=2**22
+    ) as running:
         yield running

@@ -16,12 +16,7 @@ from schemathesis import GenerationMode  # noqa: E402
 from schemathesis.checks import not_a_server_error  # noqa: E402
 from schemathesis.specs.openapi import checks as conformance  # noqa: E402
 
-from trueup.serving import ServerOptions  # noqa: E402
-from trueup.serving._app import make_application  # noqa: E402
-from trueup.serving._counters import CounterBlock, make_blocks  # noqa: E402
-from trueup.serving._logs import Log  # noqa: E402
-from trueup.serving._metrics import Metrics  # noqa: E402
-from trueup.serving._models import ServedModels  # noqa: E402
+from trueup.serving import asgi_app  # noqa: E402
 
 CHECKS = [
     not_a_server_error,
@@ -52,12 +47,9 @@ def as_it_is(context: Any, value: Any) -> bytes:
 @contextlib.contextmanager
 def document_of(path: Any, token: str | None = None) -> Iterator[Any]:
     """The description of a server that runs in this process."""
-    options = ServerOptions(models={"clicks": str(path)}, token=token, max_rows=50, access_log=False)
-    block = CounterBlock(make_blocks(1)[0])
-    application = make_application(options, ServedModels(options), Metrics(block, [block]), Log())
+    application = asgi_app({"clicks": path}, token=token, max_rows=50, access_log=False)
     headers = {"authorization": f"Bearer {token}"}
-    yield schemathesis.openapi.from_asgi("/openapi.json", application.gateway, headers=headers)
-    application.calibrate.close()
+    yield schemathesis.openapi.from_asgi("/openapi.json", application, headers=headers)
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,8 @@ def test_nor_is_one_with_such_a_version(tmp_path):
 
 
 def test_a_line_of_the_log_is_written_whatever_its_texts_are(capfdbinary):
-    Log(worker=1).write("loaded", path=f"model-{HALF_A_PAIR}.trueup")
+    log = Log(worker=1)
+    log.write("loaded", path=f"model-{HALF_A_PAIR}.trueup")
+    log.close()
     line = json.loads(capfdbinary.readouterr().err)
     assert line["path"] == f"model-{HALF_A_PAIR}.trueup"

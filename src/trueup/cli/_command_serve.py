@@ -76,17 +76,18 @@ def serve_command(
         int, typer.Option(min=1, help="Requests at once a worker; more get 503.", rich_help_panel=_LIMITS)
     ] = 64,
     max_connections: Annotated[
-        int, typer.Option(min=1, help="Open connections a worker.", rich_help_panel=_LIMITS)
+        int, typer.Option(min=1, help="Open connections per worker; more wait.", rich_help_panel=_LIMITS)
     ] = 1000,
     request_timeout: Annotated[
         float,
         typer.Option(
-            min=0.1, help="Seconds that a client may take to send a request or take an answer.", rich_help_panel=_LIMITS
+            min=0.1, help="Seconds that a client may take to send a body or take an answer.", rich_help_panel=_LIMITS
         ),
     ] = 10.0,
     keep_alive: Annotated[
-        int, typer.Option(min=0, help="Seconds that a connection may be idle.", rich_help_panel=_LIMITS)
-    ] = 30,
+        float,
+        typer.Option(min=0.1, help="Seconds that a connection may be idle or send headers.", rich_help_panel=_LIMITS),
+    ] = 30.0,
     drain: Annotated[
         float,
         typer.Option(

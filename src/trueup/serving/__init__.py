@@ -2,7 +2,7 @@
 
 from trueup.serving._auth import read_token
 from trueup.serving._options import ServerOptions
-from trueup.serving._serve import serve
+from trueup.serving._serve import asgi_app, serve
 from trueup.serving._slot import LoadedModel, ModelSlot
 
-__all__ = ["LoadedModel", "ModelSlot", "ServerOptions", "read_token", "serve"]
+__all__ = ["LoadedModel", "ModelSlot", "ServerOptions", "asgi_app", "read_token", "serve"]

@@ -2,68 +2,64 @@
 
 from __future__ import annotations
 
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from trueup.serving._problems import Problem
 
-__all__ = ["Admission", "Ticket"]
+__all__ = ["Admission", "BodyBytes"]
+
+_SMALL = 64 * 1024  # bytes of a body that always find room
 
 
 class Admission:
-    """Counts what is in work, in one event loop.
+    """Counts the requests and the bytes of bodies that one event loop holds.
 
-    Parameters
-    ----------
-    max_requests : int
-        Requests at once.
-    max_bytes : int
-        Bytes of bodies at once.
+    A request is counted once its body is there: clients that send slowly, or not at all, take nobody's place. Bytes
+    are counted as they come. When they are too many, large bodies are refused and small ones still taken, so that a
+    few clients that stop in the middle of large bodies can't keep the others out.
     """
 
     def __init__(self, max_requests: int, max_bytes: int) -> None:
-        self._max_requests = max_requests
-        self._max_bytes = max_bytes
-        self._requests = 0
-        self._bytes = 0
+        self._max_requests, self._max_bytes = max_requests, max_bytes
+        self.bytes_held = 0
+        self.in_work = 0
 
-    @property
-    def in_work(self) -> int:
-        """How many requests are in work."""
-        return self._requests
+    @contextmanager
+    def body(self) -> Iterator[BodyBytes]:
+        """Count the bytes of one body for as long as the block lasts."""
+        held = BodyBytes(self)
+        try:
+            yield held
+        finally:
+            self.bytes_held -= held.count
 
-    def ticket(self) -> Ticket:
-        """A place for one request, to be held in a `with` block; a `Problem` if there is none."""
-        if self._requests >= self._max_requests:
-            raise Problem("overloaded", f"{self._requests:,} requests are in work, which is all that is taken at once.")
-        self._requests += 1
-        return Ticket(self)
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Hold a place for a request whose body is there; a `Problem` if there is none."""
+        if self.in_work >= self._max_requests:
+            raise Problem("overloaded", f"The server is working on {self.in_work:,} requests, the most it takes.")
+        self.in_work += 1
+        try:
+            yield
+        finally:
+            self.in_work -= 1
 
-    def _grow(self, n_bytes: int) -> None:
-        if self._bytes + n_bytes > self._max_bytes:
-            raise Problem("overloaded", f"The bodies in work would be more than {self._max_bytes:,} bytes.")
-        self._bytes += n_bytes
-
-    def _leave(self, n_bytes: int) -> None:
-        self._requests -= 1
-        self._bytes -= n_bytes
+    def hold(self, n_bytes: int, of_body: int) -> None:
+        """Count bytes of a body that has so many in all; a `Problem` if that is too much."""
+        if self.bytes_held + n_bytes > self._max_bytes and of_body > _SMALL:
+            raise Problem("overloaded", f"The server already holds bodies of {self.bytes_held:,} bytes.")
+        self.bytes_held += n_bytes
 
 
-class Ticket:
-    """A request's place, and how many bytes it holds."""
+class BodyBytes:
+    """The bytes of one body that have come so far."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
-        self._bytes = 0
+        self.count = 0
 
-    def grow(self, n_bytes: int) -> None:
-        """Hold more bytes; a `Problem` if that is too much."""
-        self._admission._grow(n_bytes)
-        self._bytes += n_bytes
-
-    def __enter__(self) -> Ticket:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self._admission._leave(self._bytes)
+    def add(self, n_bytes: int) -> None:
+        """Count more bytes."""
+        self._admission.hold(n_bytes, self.count + n_bytes)
+        self.count += n_bytes

@@ -1,163 +1,192 @@
-"""The addresses and what answers them."""
+"""The ASGI application: the addresses, what answers them, and what goes on beside the requests."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import re
+import resource
+import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
 
-from trueup.serving._admission import Admission
-from trueup.serving._auth import TokenCheck
 from trueup.serving._calibrate import JSON, CalibrateEndpoint
-from trueup.serving._docs_page import docs_page
-from trueup.serving._gateway import EXCHANGE, Exchange, Gateway
+from trueup.serving._docs_page import docs_page, example_of
+from trueup.serving._gateway import Exchange, Gateway, Receive, Reply, Scope, Send
 from trueup.serving._logs import Log
 from trueup.serving._metrics import Metrics
 from trueup.serving._models import ServedModels
 from trueup.serving._openapi import openapi
 from trueup.serving._options import ServerOptions
-from trueup.serving._problems import MEDIA_TYPE, Problem
+from trueup.serving._problems import Problem
+from trueup.serving._shadow import Shadow, ShadowLog
 
-__all__ = ["Application", "make_application"]
+__all__ = ["Application"]
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+Page: TypeAlias = Callable[[str, Exchange, Scope], Awaitable[Reply]]
+_NAMED = re.compile(r"/v1/models/([^/]+)(/calibrate)?")
+_HEARTBEAT_SECONDS = 0.5
 
 
 class Application:
-    """The ASGI application with the parts that a worker needs to reach.
+    """Answers for some models, in one event loop, whatever server calls it.
 
-    Attributes
-    ----------
-    gateway : Gateway
-        The application itself.
-    calibrate : CalibrateEndpoint
-        What scores.
-    admission : Admission
-        What is in work.
+    Besides answering it looks at the model files every now and then, and scores the candidates' shadow traffic.
     """
 
-    def __init__(self, gateway: Gateway, calibrate: CalibrateEndpoint, admission: Admission) -> None:
-        self.gateway = gateway
-        self.calibrate = calibrate
-        self.admission = admission
-
-
-def make_application(options: ServerOptions, models: ServedModels, metrics: Metrics, log: Log) -> Application:
-    """The application for some models."""
-    admission = Admission(options.max_requests, options.max_bytes_in_work)
-    calibrate = CalibrateEndpoint(models, options, metrics, admission)
-    pages = _Pages(options, models, metrics)
-    routes = [
-        Route("/v1/calibrate", calibrate, methods=["POST"]),
-        Route("/v1/models/{name}/calibrate", calibrate, methods=["POST"]),
-        *(Route(path, _named(path, page)) for path, page in pages.routes().items()),
-    ]
-    inner = Starlette(
-        routes=routes,
-        exception_handlers={HTTPException: _refuse, Problem: _answer_problem, Exception: _fail},  # type: ignore[dict-item]
-    )
-    inner.router.redirect_slashes = False
-    gateway = Gateway(inner, TokenCheck(options.token), metrics, log, access_log=options.access_log)
-    pages.gateway = gateway
-    return Application(gateway, calibrate, admission)
-
-
-class _Pages:
-    """All that is read and not computed."""
-
-    def __init__(self, options: ServerOptions, models: ServedModels, metrics: Metrics) -> None:
-        self._options, self._models, self._metrics = options, models, metrics
-        self.gateway: Gateway | None = None
-
-    def routes(self) -> dict[str, Endpoint]:
-        """The pages by path."""
-        return {
-            "/v1/model": self.model,
-            "/v1/models": self.models,
-            "/v1/models/{name}": self.model,
-            "/healthz": self.healthz,
-            "/readyz": self.readyz,
-            "/metrics": self.metrics,
-            "/openapi.json": self.openapi,
-            "/docs": self.docs,
+    def __init__(
+        self,
+        options: ServerOptions,
+        models: ServedModels,
+        metrics: Metrics,
+        log: Log,
+        *,
+        worker: int = 0,
+        stopping: Callable[[], bool] = lambda: False,
+        on_start: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._options, self._models, self._metrics, self._log = options, models, metrics, log
+        self._worker, self._stopping, self._on_start = worker, stopping, on_start
+        self._calibrate = CalibrateEndpoint(models, options, metrics)
+        self._gateway = Gateway(self._answer, options, metrics, log, stopping)
+        self._pulse: asyncio.Task[None] | None = None
+        self._reloads: set[asyncio.Task[None]] = set()
+        self._pages: dict[str, Page] = {
+            "/v1/model": self._model_page,
+            "/v1/models": self._models_page,
+            "/v1/models/{name}": self._model_page,
+            "/healthz": self._healthz_page,
+            "/readyz": self._readyz_page,
+            "/metrics": self._metrics_page,
+            "/openapi.json": self._openapi_page,
+            "/docs": self._docs_page,
         }
 
-    async def model(self, request: Request) -> Response:
-        """What a client needs to know of a model."""
-        return _json(self._models.describe(request.path_params.get("name", self._models.default)))
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or begin and end with the server."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            self._start()  # where the application is mounted in another one, nobody has told it to
+            await self._gateway(scope, receive, send)
 
-    async def models(self, request: Request) -> Response:
-        """The same of all models."""
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self._start()
+            else:
+                self._stop()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+    def _start(self) -> None:
+        if self._pulse is not None:
+            return
+        loop = asyncio.get_running_loop()
+        self._pulse = loop.create_task(self._beat())
+        options = self._options
+        if options.shadows:
+            log = None if options.shadow_log is None else ShadowLog(options.shadow_log)
+            self._calibrate.shadow = Shadow(self._models, self._metrics, loop.call_soon_threadsafe, log)
+        self._on_start()
+
+    def _stop(self) -> None:
+        if self._pulse is not None:
+            self._pulse.cancel()
+        self._calibrate.close()
+        self._log.close()
+
+    async def _beat(self) -> None:
+        """Show signs of life, and look at the model files."""
+        seconds = self._options.reload_seconds
+        looked, dropped = time.monotonic(), 0
+        while True:
+            now = time.monotonic()
+            self._metrics.own.heartbeat = now
+            self._metrics.set("trueup_requests_in_work", value=self._calibrate.admission.in_work)
+            self._metrics.set("trueup_body_bytes", value=self._calibrate.admission.bytes_held)
+            self._metrics.set("trueup_worker_resident_bytes", str(self._worker), value=_resident_bytes())
+            self._metrics.count("trueup_log_lines_dropped", by=self._log.dropped - dropped)
+            dropped = self._log.dropped
+            if seconds and now - looked >= seconds:
+                looked = now
+                self.reload()
+            await asyncio.sleep(min(_HEARTBEAT_SECONDS, seconds or _HEARTBEAT_SECONDS))
+
+    def reload(self, *, force: bool = False) -> None:
+        """Look at the model files in a thread: the loop goes on answering with what it has."""
+        task = asyncio.get_running_loop().create_task(self._reload(force))
+        self._reloads.add(task)
+        task.add_done_callback(self._reloads.discard)
+
+    async def _reload(self, force: bool) -> None:
+        loop = asyncio.get_running_loop()
+        for name, swapped, error in await loop.run_in_executor(None, lambda: list(self._models.reload(force=force))):
+            outcome = "swapped" if swapped else "refused" if error else "unchanged"
+            self._metrics.count("trueup_model_reloads", name, outcome)
+            self._log.write("reload", "error" if error else "info", model=name, outcome=outcome, error=error)
+
+    async def _answer(self, exchange: Exchange, scope: Scope, receive: Receive) -> Reply:
+        """Find what answers at a path, and let it."""
+        named = _NAMED.fullmatch(exchange.path)
+        route, name = exchange.path, self._models.default
+        if named is not None:
+            route, name = f"/v1/models/{{name}}{named[2] or ''}", named[1]
+        is_calibrate = route in ("/v1/calibrate", "/v1/models/{name}/calibrate")
+        if not is_calibrate and route not in self._pages:
+            raise Problem("not-found", "Nothing answers at this path.")
+        exchange.route = route
+        allowed = ("POST", "OPTIONS") if is_calibrate else ("GET", "HEAD", "OPTIONS")
+        if scope["method"] == "OPTIONS":
+            return Reply(b"", JSON, 200, ((b"allow", ", ".join(allowed).encode()),))
+        if scope["method"] not in allowed:
+            detail = f"{scope['method'][:20]} is not taken here."
+            raise Problem("method-not-allowed", detail, allow=", ".join(allowed))
+        if is_calibrate:
+            return await self._calibrate(name, exchange, scope, receive)
+        return await self._pages[route](name, exchange, scope)
+
+    async def _model_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
+        """What a client needs to know of a model, with a request that it would answer."""
+        served = self._models.served(name)
+        return _json({**self._models.describe(name), "example": example_of(served)})
+
+    async def _models_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
         described = [self._models.describe(name) for name in self._models.names]
         return _json({"default": self._models.default, "models": described})
 
-    async def healthz(self, request: Request) -> Response:
-        """Whether the process runs."""
+    async def _healthz_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
         return _json({"status": "alive"})
 
-    async def readyz(self, request: Request) -> Response:
+    async def _readyz_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
         """Whether traffic may come; with the token also which models are in use, and which files are bad."""
-        if self.gateway is not None and self.gateway.draining:
+        if self._stopping():
             raise Problem("not-ready", "The server is stopping.")
-        exchange: Exchange = request.scope[EXCHANGE]
         return _json({"status": "ready", **({"models": self._models.state()} if exchange.authorized else {})})
 
-    async def metrics(self, request: Request) -> Response:
-        """The counters of all workers together."""
+    async def _metrics_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
         body, media_type = self._metrics.exposition(self._models.gauges)
-        return Response(body, media_type=media_type)
+        return Reply(body, media_type)
 
-    async def openapi(self, request: Request) -> Response:
-        """The description of the service for programs."""
+    async def _openapi_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
         return _json(openapi(self._options))
 
-    async def docs(self, request: Request) -> Response:
-        """The description of the service for people."""
-        return HTMLResponse(docs_page(openapi(self._options)))
+    async def _docs_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
+        page = docs_page(openapi(self._options), example_of(self._models.served(name)), scope)
+        return Reply(page.encode(), "text/html; charset=utf-8")
 
 
-def _named(path: str, page: Endpoint) -> Endpoint:
-    """The page, which tells the log and the metrics by which path it was reached."""
-
-    async def named(request: Request) -> Response:
-        """The page."""
-        request.scope[EXCHANGE].route = path
-        return await page(request)
-
-    return named
+def _json(content: Any) -> Reply:
+    return Reply(orjson.dumps(content, default=str), JSON)
 
 
-def _json(content: Any) -> Response:
-    return Response(orjson.dumps(content, default=str), media_type=JSON)
-
-
-async def _refuse(request: Request, error: HTTPException) -> Response:
-    """Starlette's own errors as problems."""
-    kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "bad-request")
-    details = {
-        "not-found": "Nothing answers at this path.",
-        "method-not-allowed": f"{request.method} is not taken here.",
-    }
-    return _problem_response(request, Problem(kind, details.get(kind, "See the title.")), dict(error.headers or {}))
-
-
-async def _answer_problem(request: Request, problem: Problem) -> Response:
-    return _problem_response(request, problem, {"retry-after": "1"} if problem.status == 503 else {})
-
-
-async def _fail(request: Request, error: Exception) -> Response:
-    """A failure of ours; the gateway, which sees the error too, writes it down."""
-    exchange: Exchange = request.scope[EXCHANGE]
-    return _problem_response(request, Problem("internal", f"Request {exchange.id} failed."), {})
-
-
-def _problem_response(request: Request, problem: Problem, headers: dict[str, str]) -> Response:
-    exchange: Exchange = request.scope[EXCHANGE]
-    exchange.kind = problem.kind
-    return Response(problem.body(), problem.status, headers, MEDIA_TYPE)
+def _resident_bytes() -> float:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * float(os.sysconf("SC_PAGE_SIZE"))
+    except OSError:  # not Linux: the most that it ever was
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0

@@ -7,11 +7,11 @@ import hmac
 import os
 
 from trueup.errors import ParameterError
+from trueup.serving._options import MAX_TOKEN_LENGTH
 
 __all__ = ["TokenCheck", "read_token"]
 
 _SCHEME = b"bearer "
-_MAX_TOKEN_BYTES = 4096
 
 
 class TokenCheck:
@@ -66,8 +66,8 @@ def read_token(variable: str, file: str | None) -> str | None:
             raise ParameterError(f"The environment variable {variable} is empty. Set it to the token, or unset it.")
         return None if token is None else token.strip()
     with open(file, "rb") as opened:
-        content = opened.read(_MAX_TOKEN_BYTES + 1)
-    if len(content) > _MAX_TOKEN_BYTES:
+        content = opened.read(MAX_TOKEN_LENGTH + 1)
+    if len(content) > MAX_TOKEN_LENGTH:
         raise ParameterError(f"{file!r} is too large for a file that holds a token.")
     token = content.decode("utf-8", "replace").strip()
     if not token:

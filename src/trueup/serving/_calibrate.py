@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
 import numpy as np
 import numpy.typing as npt
 
-from trueup.serving._admission import Admission, Ticket
+from trueup.serving._admission import Admission, BodyBytes
 from trueup.serving._arrow_body import read_arrow, write_arrow
 from trueup.serving._batch import Batch
-from trueup.serving._gateway import EXCHANGE, ClientGoneError, Exchange, Receive, Scope, Send
+from trueup.serving._gateway import ClientGoneError, Exchange, Receive, Reply, Scope
 from trueup.serving._json_body import read_json, write_json
 from trueup.serving._metrics import Digest, Metrics, digest_of
 from trueup.serving._models import Served, ServedModels
@@ -38,61 +39,38 @@ class _Answer:
 
 
 class CalibrateEndpoint:
-    """An ASGI application that calibrates scores.
+    """Reads rows, scores them, and replies with the probabilities."""
 
-    Parameters
-    ----------
-    models : ServedModels
-        The models.
-    options : ServerOptions
-        The limits.
-    metrics : Metrics
-        Where rows are counted.
-    admission : Admission
-        How much is taken on at once.
-    """
-
-    def __init__(self, models: ServedModels, options: ServerOptions, metrics: Metrics, admission: Admission) -> None:
-        self._models, self._options, self._metrics, self._admission = models, options, metrics, admission
+    def __init__(self, models: ServedModels, options: ServerOptions, metrics: Metrics) -> None:
+        self._models, self._options, self._metrics = models, options, metrics
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="trueup-scoring")
+        self.admission = Admission(options.max_requests, options.max_bytes_in_work)
         self.shadow: Shadow | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        exchange: Exchange = scope[EXCHANGE]
-        name = scope.get("path_params", {}).get("name", self._models.default)
-        exchange.route = "/v1/models/{name}/calibrate" if "name" in scope.get("path_params", {}) else "/v1/calibrate"
+    async def __call__(self, name: str, exchange: Exchange, scope: Scope, receive: Receive) -> Reply:
+        """Answer a request about the model of a name."""
         served = self._models.served(name)  # once: a reload in the middle changes nothing for this request
         exchange.model = name
         headers = dict(scope["headers"])
         media_type = _media_type(headers)
         self._check_length(headers)
         score_column = _score_column(scope.get("query_string", b""))
-        with self._admission.ticket() as ticket:
-            body = await _read_body(receive, ticket, self._options)
-            if media_type == JSON and len(body) <= _AT_ONCE:
-                answer = self._work(body, media_type, name, served, score_column)
-            else:
-                loop = asyncio.get_running_loop()
-                answer = await loop.run_in_executor(
-                    self._threads, self._work, body, media_type, name, served, score_column
-                )
+        with self.admission.body() as held:
+            body = await self._read_body(exchange, receive, held)
+            with self.admission.work():
+                if media_type == JSON and len(body) <= _AT_ONCE:
+                    answer = self._work(body, media_type, name, served, score_column)
+                else:
+                    loop = asyncio.get_running_loop()
+                    work = partial(self._work, body, media_type, name, served, score_column)
+                    answer = await loop.run_in_executor(self._threads, work)
         exchange.rows = answer.digest.n_rows
         self._metrics.record_rows(name, answer.digest)
-        await send(
-            {
-                "type": "http.response.start",
-                "status": 200,
-                "headers": [
-                    (b"content-type", media_type.encode()),
-                    (b"content-length", str(len(answer.body)).encode()),
-                    (b"x-model-sha256", served.loaded.sha256.encode()),
-                ],
-            }
-        )
-        await send({"type": "http.response.body", "body": answer.body})
+        sha256 = (b"x-model-sha256", served.loaded.sha256.encode())
+        offer = None
         if self.shadow is not None:
-            self.shadow.offer(name, exchange.id, answer.batch, answer.probabilities)
+            offer = partial(self.shadow.offer, name, exchange.id, answer.batch, answer.probabilities)
+        return Reply(answer.body, media_type, headers=(sha256,), after=offer)
 
     def close(self) -> None:
         """End the threads."""
@@ -109,6 +87,17 @@ class CalibrateEndpoint:
         else:
             answer = write_arrow(probabilities)
         return _Answer(answer, batch, probabilities, digest_of(batch.scores, observed))
+
+    async def _read_body(self, exchange: Exchange, receive: Receive, held: BodyBytes) -> bytes:
+        """The whole body, counted as it comes."""
+        seconds = self._options.request_seconds
+        try:
+            body = await asyncio.wait_for(_collect(receive, held, self._options.max_body_bytes), seconds)
+        except asyncio.TimeoutError:
+            exchange.body_read = True  # as far as it will be: nobody waits for the rest
+            raise Problem("slow-body", f"The body was not there after {seconds:g} s.") from None
+        exchange.body_read = True
+        return body
 
     def _check_length(self, headers: dict[bytes, bytes]) -> None:
         """Refuse a body that says itself that it is too large, before a byte of it is read."""
@@ -141,29 +130,19 @@ def _score_column(query: bytes) -> str | None:
     return columns[0] if columns else None
 
 
-async def _read_body(receive: Receive, ticket: Ticket, options: ServerOptions) -> bytes:
-    """The whole body, counted as it comes."""
-    try:
-        return await asyncio.wait_for(_collect(receive, ticket, options.max_body_bytes), options.request_seconds)
-    except asyncio.TimeoutError:
-        raise Problem("slow-body", f"The body was not there after {options.request_seconds:g} s.") from None
-
-
-async def _collect(receive: Receive, ticket: Ticket, max_bytes: int) -> bytes:
+async def _collect(receive: Receive, held: BodyBytes, max_bytes: int) -> bytes:
     parts: list[bytes] = []
-    n_bytes = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGoneError
         part: bytes = message.get("body", b"")
-        n_bytes += len(part)
-        if n_bytes > max_bytes:
+        if held.count + len(part) > max_bytes:
             raise _too_large(max_bytes)
-        ticket.grow(len(part))
+        held.add(len(part))
         parts.append(part)
         if not message.get("more_body", False):
-            return parts[0] if len(parts) == 1 else b"".join(parts)
+            return b"".join(parts)
 
 
 def _too_large(max_bytes: int) -> Problem:

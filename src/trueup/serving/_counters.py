@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 _N_VALUES = 1 << 17  # of 8 bytes; pages that are never touched cost nothing
 _N_KEY_BYTES = 1 << 21
-_USED, _KEY_BYTES, _HEARTBEAT, _FIRST = 0, 1, 2, 8
+_USED, _KEY_BYTES, _HEARTBEAT, _STOPPING, _FIRST = 0, 1, 2, 3, 8
 _SIZE = _N_VALUES * 8 + _N_KEY_BYTES
 
 
@@ -57,6 +57,16 @@ class CounterBlock:
     def heartbeat(self, now: float) -> None:
         """Show that the process is alive."""
         self._values[_HEARTBEAT] = now
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the process has been told to stop."""
+        return bool(self._values[_STOPPING])
+
+    @stopping.setter
+    def stopping(self, value: bool) -> None:
+        """Tell all who share the block whether the process stops."""
+        self._values[_STOPPING] = value
 
     def add(self, name: str, labels: tuple[str, ...], amounts: float | Floats, size: int = 1) -> None:
         """Add to the counters of a name and labels; what no longer fits is not counted."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from html import escape
 from typing import Any
 
+from trueup.serving._gateway import Scope
+from trueup.serving._models import Served
 from trueup.serving._problems import KINDS
 
 __all__ = ["docs_page"]
@@ -21,13 +26,37 @@ td:first-child { white-space: nowrap; }
 .method { display: inline-block; min-width: 3.2rem; font-weight: 600; }
 :target { background: #fc03; }
 """
-_EXAMPLE = """curl -s http://127.0.0.1:8000/v1/calibrate -H 'content-type: application/json' \\
-     -H "authorization: Bearer $TRUEUP_TOKEN" \\
-     -d '{"rows": [{"country": "NO", "age": 31}], "scores": [0.2]}'"""
+_HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,260}")
+_VALUES = {"a number": 1, "true or false": True, "a date as YYYY-MM-DD": "2026-01-31"}
+_VALUES["a time as YYYY-MM-DDTHH:MM:SS"] = "2026-01-31T12:00:00"
 
 
-def docs_page(document: dict[str, Any]) -> str:
-    """A page from an OpenAPI document."""
+def example_of(served: Served) -> dict[str, Any]:
+    """A request that a model answers: its own columns, each with a value of its type."""
+    spec = served.loaded.calibrator.model.features
+    row = {}
+    for name in served.plan.columns:
+        known = next((value for value in (name in spec and spec[name].categories) or () if type(value) is str), "a")
+        row[name] = _VALUES.get(served.plan.types[name][1], known)
+    return {"rows": [row], **({"scores": [0.2]} if served.plan.base_rate is None else {})}
+
+
+def _curl(example: dict[str, Any], scope: Scope) -> str:
+    """A command that sends the example to where this page came from."""
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    address = f"{scope.get('scheme', 'http')}://{host if _HOST.fullmatch(host) else '127.0.0.1:8000'}"
+    token = any(name == b"authorization" for name, _ in scope["headers"])
+    return " \\\n     ".join(
+        [
+            f"curl -s {address}{scope.get('root_path', '')}/v1/calibrate -H 'content-type: application/json'",
+            *(['-H "authorization: Bearer $TRUEUP_TOKEN"'] if token else []),
+            f"-d {shlex.quote(json.dumps(example, ensure_ascii=False))}",
+        ]
+    )
+
+
+def docs_page(document: dict[str, Any], example: dict[str, Any], scope: Scope) -> str:
+    """A page from an OpenAPI document, with an example for whoever asked for it."""
     info = document["info"]
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -35,7 +64,7 @@ def docs_page(document: dict[str, Any]) -> str:
 <h1>{escape(info["title"])}</h1>
 <p>{escape(info["summary"])} {_code(info["description"])} The same for programs:
 <a href="/openapi.json">/openapi.json</a>.</p>
-<pre>{escape(_EXAMPLE)}</pre>
+<pre>{escape(_curl(example, scope))}</pre>
 <h2>Addresses</h2>
 <table>{"".join(_address(path, methods) for path, methods in document["paths"].items())}</table>
 <h2>Problems</h2>

@@ -1,32 +1,33 @@
-"""What every request passes through: identity, the token, time, the log, and errors as problems."""
+"""What every request passes through: identity, the token, the clock, the log, and errors as problems."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from trueup.serving._auth import TokenCheck
 from trueup.serving._logs import Log
 from trueup.serving._metrics import Metrics
+from trueup.serving._options import ServerOptions
 from trueup.serving._problems import MEDIA_TYPE, Problem
 
-__all__ = ["ClientGoneError", "Exchange", "Gateway", "send_problem"]
+__all__ = ["ClientGoneError", "Exchange", "Gateway", "Receive", "Reply", "Scope", "Send"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-EXCHANGE = "trueup.exchange"
+MAX_HEADER_BYTES = 64 * 1024
 _OPEN = frozenset({"/healthz", "/readyz"})  # a probe can't hold a secret; what they say without a token is a word
 _GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_RETRY_AFTER = (b"retry-after", b"1")
 
 
 class ClientGoneError(Exception):
@@ -36,10 +37,10 @@ class ClientGoneError(Exception):
 class Exchange:
     """A request on its way through the server."""
 
-    __slots__ = ("authorized", "id", "kind", "model", "route", "rows", "started", "status")
+    __slots__ = ("authorized", "body_read", "id", "kind", "model", "path", "route", "rows", "started", "status")
 
-    def __init__(self, request_id: str) -> None:
-        self.id = request_id
+    def __init__(self, request_id: str, path: str) -> None:
+        self.id, self.path = request_id, path
         self.started = time.perf_counter()
         self.route = "other"
         self.model: str | None = None
@@ -47,70 +48,104 @@ class Exchange:
         self.kind: str | None = None
         self.status = 0
         self.authorized = False
+        self.body_read = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer, and what is done once it is sent."""
+
+    body: bytes
+    media_type: str
+    status: int = 200
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    after: Callable[[], None] | None = None
+
+
+Handler: TypeAlias = Callable[[Exchange, Scope, Receive], Awaitable[Reply]]
 
 
 class Gateway:
-    """The outermost application.
+    """Lets requests through to a handler, and their answers out.
 
-    Parameters
-    ----------
-    application : ASGI application
-        What answers.
-    token : TokenCheck
-        Who may ask.
-    metrics : Metrics
-        Where requests are counted.
-    log : Log
-        Where they are written down.
-    access_log : bool
-        Whether each is.
-
-    Attributes
-    ----------
-    draining : bool
-        Whether the server is about to stop: connections are closed after their next answer.
+    While `stopping` is true, every answer closes its connection.
     """
 
     def __init__(
-        self, application: Application, token: TokenCheck, metrics: Metrics, log: Log, *, access_log: bool = True
+        self, handler: Handler, options: ServerOptions, metrics: Metrics, log: Log, stopping: Callable[[], bool]
     ) -> None:
-        self._application, self._token, self._metrics, self._log = application, token, metrics, log
-        self._access_log = access_log
+        self._handler, self._options, self._metrics, self._log = handler, options, metrics, log
+        self._token = TokenCheck(options.token)
+        self._stopping = stopping
         self._prefix = secrets.token_hex(4)
         self._numbers = itertools.count(1)
-        self.draining = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http":
-            return
-        exchange = Exchange(self._id_of(scope["headers"]))
-        scope[EXCHANGE] = exchange
-        more_headers = [(b"x-request-id", exchange.id.encode()), (b"cache-control", b"no-store")]
-
-        async def send_on(message: Message) -> None:
-            """Send a message, with what every answer carries."""
-            if message["type"] == "http.response.start":
-                exchange.status = message["status"]
-                closing = [(b"connection", b"close")] if self.draining else []
-                message["headers"] = [*message.get("headers", ()), *more_headers, *closing]
-            await send(message)
-
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        exchange = Exchange(self._id_of(scope["headers"]), path)
         try:
-            exchange.authorized = self._token.allows(scope["headers"])
-            if not exchange.authorized and scope["path"] not in _OPEN:
-                raise Problem("unauthorized", "This address needs a token.")
-            await self._application(scope, receive, send_on)
-        except Problem as problem:
-            await send_problem(send_on, problem, exchange)
-        except (ClientGoneError, asyncio.CancelledError):
+            reply = await self._reply(exchange, scope, receive)
+            await self._send(exchange, reply, send)
+        except (ClientGoneError, ConnectionError, asyncio.CancelledError) as error:
             self._metrics.count("trueup_disconnects")
-        except Exception as error:
-            self._log.failure(error, request=exchange.id, route=exchange.route)
-            if not exchange.status:
-                await send_problem(send_on, Problem("internal", f"Request {exchange.id} failed."), exchange)
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            return
         finally:
             self._finish(exchange)
+        if reply.after is not None:
+            reply.after()
+        if reply.status >= 400 and not exchange.body_read:
+            await self._discard_body(receive)
+
+    async def _reply(self, exchange: Exchange, scope: Scope, receive: Receive) -> Reply:
+        try:
+            if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
+                raise Problem("headers-too-large", f"The headers have more than {MAX_HEADER_BYTES:,} bytes.")
+            exchange.authorized = self._token.allows(scope["headers"])
+            if not exchange.authorized and exchange.path not in _OPEN:
+                raise Problem("unauthorized", "This address needs a token.")
+            return await self._handler(exchange, scope, receive)
+        except Problem as problem:
+            return _problem_reply(exchange, problem)
+        except ClientGoneError:
+            raise
+        except Exception as error:
+            self._log.failure(error, request=exchange.id, route=exchange.route)
+            return _problem_reply(exchange, Problem("internal", f"Request {exchange.id} failed."))
+
+    async def _send(self, exchange: Exchange, reply: Reply, send: Send) -> None:
+        headers = [
+            (b"content-type", reply.media_type.encode()),
+            (b"content-length", str(len(reply.body)).encode()),
+            *reply.headers,
+            (b"x-request-id", exchange.id.encode()),
+            (b"cache-control", b"no-store"),
+        ]
+        if self._stopping():
+            headers.append((b"connection", b"close"))
+        exchange.status = reply.status
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": reply.body})
+
+    async def _discard_body(self, receive: Receive) -> None:
+        """Throw away what is left of a refused body, but not for ever.
+
+        To leave it unread would reset the connection, and the client would lose the answer that says why.
+        """
+
+        async def discard() -> None:
+            """Read to the end, up to a few times what would have been taken."""
+            left = 4 * self._options.max_body_bytes
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
+
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(discard(), self._options.request_seconds)
 
     def _finish(self, exchange: Exchange) -> None:
         seconds = time.perf_counter() - exchange.started
@@ -118,7 +153,7 @@ class Gateway:
             self._metrics.record_request(exchange.route, exchange.status, seconds)
         if exchange.kind is not None:
             self._metrics.count("trueup_errors", exchange.kind)
-        if self._access_log:
+        if self._options.access_log:
             self._log.write(
                 "request",
                 request=exchange.id,
@@ -137,17 +172,10 @@ class Gateway:
         return f"{self._prefix}-{next(self._numbers)}"
 
 
-async def send_problem(send: Send, problem: Problem, exchange: Exchange | None = None) -> None:
-    """Answer with a problem."""
-    body = problem.body()
-    if exchange is not None:
-        exchange.kind = problem.kind
-    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
-    if problem.status == 503:
-        headers.append(_RETRY_AFTER)
-    if problem.status == 401:
-        headers.append((b"www-authenticate", b'Bearer realm="trueup"'))
+def _problem_reply(exchange: Exchange, problem: Problem) -> Reply:
+    exchange.kind = problem.kind
+    headers = {503: (b"retry-after", b"1"), 401: (b"www-authenticate", b'Bearer realm="trueup"')}
+    more = (headers[problem.status],) if problem.status in headers else ()
     if "allow" in problem.where:
-        headers.append((b"allow", problem.where["allow"].encode()))
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        more = (*more, (b"allow", problem.where["allow"].encode()))
+    return Reply(problem.body(), MEDIA_TYPE, problem.status, more)

@@ -7,9 +7,9 @@ import socket
 import struct
 import sys
 
-__all__ = ["listen", "refuse_new_connections"]
+__all__ = ["BACKLOG", "listen", "refuse_new_connections"]
 
-_BACKLOG = 1024
+BACKLOG = 1024
 
 # Of the Linux kernel: a socket option, and a program for its packet filter, which sees a segment from its TCP header
 # on. Its 14th byte holds the flags; a segment that opens a connection, with SYN set, is dropped, others are let in.
@@ -19,17 +19,24 @@ _FLAGS_OFFSET, _SYN, _ALL = 13, 0x02, 0xFFFFFFFF
 _PROGRAM = ((_LOAD_BYTE, 0, 0, _FLAGS_OFFSET), (_JUMP_IF_BIT, 0, 1, _SYN), (_RETURN, 0, 0, 0), (_RETURN, 0, 0, _ALL))
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any that is free."""
+def listen(host: str, port: int, answer_seconds: float) -> socket.socket:
+    """A socket that listens; port 0 is any that is free.
+
+    Where the system can (Linux), its connections end if a client does not take its answer for some seconds: no HTTP
+    server sees that, since the kernel holds the bytes.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, round(1000 * answer_seconds)))
         listener.bind((host, port))
     except OSError as error:
         listener.close()
         raise OSError(error.errno, f"Can't listen on {host} port {port}: {error.strerror or error}") from error
-    listener.listen(_BACKLOG)
+    listener.listen(BACKLOG)
     listener.setblocking(False)
     return listener
 

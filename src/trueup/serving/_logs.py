@@ -1,45 +1,86 @@
-"""The log: a JSON object a line, on stderr, and never a value of a feature."""
+"""The log: a JSON object per line, on stderr, and never a value of a feature.
+
+Lines are written by a thread of their own. Whoever reads stderr may stop reading: then lines are dropped and counted,
+and answers go on.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import queue
 import sys
-import time
+import threading
 import traceback
 from datetime import datetime, timezone
 from typing import Any
 
 import orjson
 
-__all__ = ["Log"]
+__all__ = ["Log", "open_standard_streams"]
+
+_MAX_WAITING = 2_000  # lines, about 0.4 MB
+_END = b""
 
 
 class Log:
-    """Writes events as lines.
-
-    Parameters
-    ----------
-    **always
-        Members of every line, such as the worker's number.
-    """
+    """Writes events as lines; the given members are part of every line, such as the worker's number."""
 
     def __init__(self, **always: Any) -> None:
         self._always = always
+        self._lines: queue.Queue[bytes] = queue.Queue(_MAX_WAITING)
+        self._writer: threading.Thread | None = None
+        self.dropped = 0
 
     def write(self, event: str, level: str = "info", **members: Any) -> None:
-        """Write a line. A log that can't be written to must not end the service."""
-        line = {"time": _now(), "level": level, "event": event, **self._always, **members}
+        """Write a line, or drop it if too many wait already. Never blocks and never fails."""
+        if self._writer is None:  # not before it is needed: threads do not survive a fork
+            self._writer = threading.Thread(target=self._write_lines, name="trueup-log", daemon=True)
+            self._writer.start()
+        line = _encoded({"time": _now(), "level": level, "event": event, **self._always, **members})
         try:
-            sys.stderr.buffer.write(_encoded(line) + b"\n")
-            sys.stderr.buffer.flush()
-        except (OSError, ValueError):
-            pass
+            self._lines.put_nowait(line + b"\n")
+        except queue.Full:
+            self.dropped += 1
 
     def failure(self, error: BaseException, **members: Any) -> None:
         """Write what failed and where. Not the message: it may quote a value of a row."""
         frames = traceback.extract_tb(error.__traceback__)
         where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
         self.write("failure", "error", error=type(error).__name__, where=where, **members)
+
+    def close(self, seconds: float = 1.0) -> None:
+        """Write what waits, but don't wait longer than some seconds for a reader."""
+        if self._writer is not None:
+            with contextlib.suppress(queue.Full):
+                self._lines.put(_END, timeout=seconds)
+                self._writer.join(seconds)
+
+    def _write_lines(self) -> None:
+        told = 0
+        while (line := self._lines.get()) != _END:
+            _write_all(line)
+            if self.dropped > told:
+                count, told = self.dropped - told, self.dropped
+                _write_all(_encoded({"time": _now(), "level": "warning", "event": "log lines dropped", "count": count}))
+                _write_all(b"\n")
+
+
+def open_standard_streams() -> None:
+    """Give closed standard streams to /dev/null, or the next socket would become stderr and get the log."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # the lowest number that is free
+        pass
+    os.close(descriptor)
+
+
+def _write_all(data: bytes) -> None:
+    try:
+        descriptor = sys.stderr.fileno()
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except (AttributeError, OSError, ValueError):  # no stderr, or nobody at its other end
+        pass
 
 
 def _encoded(line: dict[str, Any]) -> bytes:
@@ -50,4 +91,4 @@ def _encoded(line: dict[str, Any]) -> bytes:
 
 
 def _now() -> str:
-    return datetime.fromtimestamp(time.time(), timezone.utc).isoformat(timespec="milliseconds")
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")

@@ -39,6 +39,7 @@ FAMILIES: Mapping[str, Family] = {
     "trueup_errors": Family("counter", "Requests refused or failed, by the kind of problem.", ("kind",)),
     "trueup_disconnects": Family("counter", "Requests whose client left before the answer."),
     "trueup_requests_in_work": Family("gauge", "Requests being worked on."),
+    "trueup_body_bytes": Family("gauge", "Bytes of bodies that are held, whole or not."),
     "trueup_rows": Family("counter", "Rows scored.", ("model",)),
     "trueup_missing_scores": Family("counter", "Rows without a base score.", ("model",)),
     "trueup_missing_values": Family("counter", "Missing values of a feature.", ("model", "feature")),
@@ -52,6 +53,7 @@ FAMILIES: Mapping[str, Family] = {
     "trueup_shadow_dropped_rows": Family("counter", "Rows that the candidate had no time for.", ("model",)),
     "trueup_shadow_errors": Family("counter", "Requests that the candidate could not score.", ("model",)),
     "trueup_model_reloads": Family("counter", "Changes of a model's file, by what came of it.", ("model", "outcome")),
+    "trueup_log_lines_dropped": Family("counter", "Lines of the log that nobody read in time."),
     "trueup_worker_restarts": Family("counter", "Workers that died and were replaced."),
     "trueup_worker_resident_bytes": Family("gauge", "Memory of a worker.", ("worker",)),
 }

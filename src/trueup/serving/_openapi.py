@@ -160,7 +160,7 @@ def _schemas(options: ServerOptions) -> dict[str, Any]:
             model={"type": "string"},
             sha256={"type": "string"},
         ),
-        "Model": model,
+        "Model": {**model, "properties": {**model["properties"], "example": _reference("Rows")}},
         "Models": _object(default={"type": "string"}, models={"type": "array", "items": _reference("Model")}),
         "Status": {**_object(status={"type": "string"}), "additionalProperties": True},
         "Problem": {

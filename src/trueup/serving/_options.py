@@ -10,8 +10,9 @@ from typing import Any
 
 from trueup.errors import ParameterError
 
-__all__ = ["ServerOptions"]
+__all__ = ["MAX_TOKEN_LENGTH", "ServerOptions"]
 
+MAX_TOKEN_LENGTH = 4096
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -42,11 +43,11 @@ class ServerOptions:
     max_requests, max_bytes_in_work : int
         How many requests, and how many bytes of bodies, a worker takes on at once; more are refused with 503.
     max_connections : int
-        Open connections of a worker.
+        Open connections of a worker; more wait until one of them ends.
     request_seconds : float
-        How long a client may take to send its headers, its body, or to take its answer.
-    keep_alive_seconds : int
-        How long a connection may be idle.
+        How long a client may take to send its body, or to take its answer.
+    keep_alive_seconds : float
+        How long a connection may be idle, or take to send its headers.
     drain_seconds : float
         How long, when asked to stop, the server tells clients on open connections to go before it closes them.
     stop_seconds : float
@@ -81,7 +82,7 @@ class ServerOptions:
     max_bytes_in_work: int = 128 * 2**20
     max_connections: int = 1000
     request_seconds: float = 10.0
-    keep_alive_seconds: int = 30
+    keep_alive_seconds: float = 30.0
     drain_seconds: float = 1.0
     stop_seconds: float = 30.0
     reload_seconds: float = 1.0
@@ -102,8 +103,13 @@ class ServerOptions:
             raise ParameterError(f"There is no model {strangers[0]!r} for a candidate to shadow.")
         if self.shadow_log is not None and not self.shadows:
             raise ParameterError("There is a file for the scores of a candidate, but no candidate. Add one.")
-        if self.token is not None and not self.token.strip():
-            raise ParameterError("The token is empty. Set one, or none at all.")
+        if not self.host.strip():
+            raise ParameterError(
+                "The host is empty, which would mean every network of this machine. Name an address, such as "
+                "127.0.0.1, or 0.0.0.0 if you want all."
+            )
+        if self.token is not None:
+            _check_token(self.token)
         if (self.certfile is None) != (self.keyfile is None):
             raise ParameterError("TLS needs a certificate and its key: give both files, or neither.")
         self._check_numbers()
@@ -118,7 +124,8 @@ class ServerOptions:
             _check(name, getattr(self, name), at_least=1)
         for entry in fields(self):
             if entry.name.endswith("_seconds"):
-                _check(entry.name, getattr(self, entry.name), at_least=0)
+                least = 0.1 if entry.name in ("request_seconds", "keep_alive_seconds") else 0
+                _check(entry.name, getattr(self, entry.name), at_least=least)
         if not 0 <= self.port <= 65535:
             raise ParameterError(f"port must be from 0 to 65535, got {self.port}.")
         if self.max_bytes_in_work < self.max_body_bytes:
@@ -131,3 +138,19 @@ class ServerOptions:
 def _check(name: str, value: Any, *, at_least: float) -> None:
     if not math.isfinite(value) or value < at_least:
         raise ParameterError(f"{name} must be at least {at_least}, got {value}.")
+
+
+def _check_token(token: str) -> None:
+    """Refuse a token that no client can send in a header, without showing it."""
+    if not token.strip():
+        raise ParameterError("The token is empty. Set one, or none at all.")
+    if len(token) > MAX_TOKEN_LENGTH:
+        raise ParameterError(f"The token has {len(token):,} characters; at most {MAX_TOKEN_LENGTH:,} can be sent.")
+    wrong = next((place for place, letter in enumerate(token) if not " " <= letter <= "~"), None)
+    if wrong is None and token != token.strip():
+        wrong = 0 if token[0] == " " else len(token) - 1
+    if wrong is not None:
+        raise ParameterError(
+            f"No client can send the token: character {wrong + 1} of {len(token)} can't be in an HTTP header. "
+            "Use letters, digits and signs of ASCII, and no space at the ends."
+        )
