@@ -79,7 +79,7 @@ def exact_errors(y: Any, p: Any, X: Any) -> dict[str, tuple[float, float]]:
     grid = grid_of(cross_columns(read_table(X)))
     cells = grid.cells(rows, grid.codes_in_order(rows))
     options: dict[str, Any] = {"min_rows": 10, "min_variance": 1.0, "max_segments": None, "n_threads": 2}
-    sums, _ = measure_segments(rows, grid, cells, **options)
+    sums = measure_segments(rows, grid, cells, **options)
     places = zip(sums.combination.tolist(), sums.cell.tolist(), strict=True)
     errors = zip((sums.range / sums.weight).tolist(), sums.sigmas.tolist(), strict=True)
     return {str(grid.segment(*place)): error for place, error in zip(places, errors, strict=True)}

@@ -72,7 +72,6 @@ def assert_within_bounds(rows: Rows, summary: SegmentSummary, **options: Any) ->
     exact, audited = rows.exact(**options), summary.audit()
     assert audited.n == exact.n
     assert audited.n_segments == exact.n_segments
-    assert audited.n_left_out == exact.n_left_out
     assert audited.ecce_low - FLOAT_ERROR <= exact.ecce <= audited.ecce_high + FLOAT_ERROR
     assert audited.ecce_low <= audited.ecce <= audited.ecce_high
     assert audited.mce_low - 1e-9 <= exact.mce <= audited.mce_high + 1e-9

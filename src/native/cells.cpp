@@ -326,6 +326,7 @@ DrawnMaxima Cells::drawn(const Combinations& combinations, const ChosenCells& ch
         if (!(chosen.variance[i] > 0.0) || !(chosen.unit[i] > 0.0))
             throw std::invalid_argument("variances and units must be above 0");
     }
+    if (!(chosen.min_variance >= 0.0)) throw std::invalid_argument("min_variance must be at least 0");
     const CellPass pass(*this, combinations, n_threads);
     std::vector<DrawnMaxima> found(pass.n_groups());
     for_each_block(pass.n_groups(), n_threads, [&] {
@@ -344,15 +345,15 @@ DrawnMaxima Cells::drawn(const Combinations& combinations, const ChosenCells& ch
                 for (std::int64_t i = chosen.offsets[c]; i < chosen.offsets[c + 1]; ++i) {
                     const DrawCell& cell = cells[chosen.cell[i]];
                     const double variance = chosen.variance[i], unit = chosen.unit[i];
-                    const double scale = 1.0 / std::sqrt(variance);
+                    const double scale = 1.0 / std::sqrt(std::max(variance, chosen.min_variance * unit * unit));
+                    const double most_scale = 1.0 / std::sqrt(variance);
                     for (std::size_t k = 0; k < kDrawLanes; ++k) {
                         const double range = static_cast<double>(cell.high[k]) - static_cast<double>(cell.low[k]);
-                        const auto sigmas = static_cast<float>(range * scale);
-                        most.largest_sigma[k] = std::max(most.largest_sigma[k], sigmas);
+                        most.largest_sigma[k] = std::max(most.largest_sigma[k], static_cast<float>(range * scale));
                         if (chosen.slot[i] >= 0) {
                             slots[static_cast<std::size_t>(chosen.slot[i]) * kDrawLanes + k] =
                                 static_cast<float>(evidence_of(range, variance, unit));
-                        } else if (sigmas > most.largest_evidence[k]) {  // evidence is never more than sigmas
+                        } else if (range * most_scale > most.largest_evidence[k]) {  // evidence is never more than that
                             const auto evidence = static_cast<float>(evidence_of(range, variance, unit));
                             most.largest_evidence[k] = std::max(most.largest_evidence[k], evidence);
                         }

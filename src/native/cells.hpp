@@ -32,6 +32,7 @@ struct ChosenCells {
     const double* variance;    // of the final sum, if the scores are true
     const double* unit;        // the typical weight of a row
     const std::int32_t* slot;  // where to write the statistic, or -1 to take part in the maximum only
+    double min_variance;       // sigmas are those of at least this variance, in squared units
     std::size_t n;
 };
 

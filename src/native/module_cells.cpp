@@ -99,8 +99,9 @@ void bind_cells(nb::module_& m) {
             "drawn",
             [](const HeldCells& self, Vector<std::int32_t> offsets, Vector<std::int32_t> members,
                Vector<std::int64_t> chosen_offsets, Vector<std::int32_t> cell, Vector<double> variance,
-               Vector<double> unit, Vector<std::int32_t> slot, std::size_t n_slots, Vector<std::uint8_t> draws,
-               Vector<float> residual_if_zero, Vector<float> residual_if_one, int n_threads) {
+               Vector<double> unit, double min_variance, Vector<std::int32_t> slot, std::size_t n_slots,
+               Vector<std::uint8_t> draws, Vector<float> residual_if_zero, Vector<float> residual_if_one,
+               int n_threads) {
                 const std::size_t n = self.cells.n_rows(), n_chosen = cell.shape(0);
                 require(draws.shape(0) == n && residual_if_zero.shape(0) == n && residual_if_one.shape(0) == n,
                         "draws or residuals differ in length");
@@ -108,8 +109,8 @@ void bind_cells(nb::module_& m) {
                 require(n_slots <= kMaxSlots, "too many slots");
                 require(variance.shape(0) == n_chosen && unit.shape(0) == n_chosen && slot.shape(0) == n_chosen,
                         "the arrays of chosen cells differ in length");
-                const ChosenCells chosen{chosen_offsets.data(), cell.data(), variance.data(),
-                                         unit.data(),           slot.data(), n_chosen};
+                const ChosenCells chosen{chosen_offsets.data(), cell.data(),  variance.data(), unit.data(),
+                                         slot.data(),           min_variance, n_chosen};
                 std::vector<float> slots(n_slots * kDrawLanes, 0.0f);
                 DrawnMaxima most;
                 {
@@ -124,9 +125,9 @@ void bind_cells(nb::module_& m) {
                                        own(std::move(slots), kDrawLanes));
             },
             nb::kw_only(), "offsets"_a.noconvert(), "members"_a.noconvert(), "chosen_offsets"_a.noconvert(),
-            "cell"_a.noconvert(), "variance"_a.noconvert(), "unit"_a.noconvert(), "slot"_a.noconvert(), "n_slots"_a,
-            "draws"_a.noconvert(), "residual_if_zero"_a.noconvert(), "residual_if_one"_a.noconvert(),
-            "n_threads"_a = 1);
+            "cell"_a.noconvert(), "variance"_a.noconvert(), "unit"_a.noconvert(), "min_variance"_a,
+            "slot"_a.noconvert(), "n_slots"_a, "draws"_a.noconvert(), "residual_if_zero"_a.noconvert(),
+            "residual_if_one"_a.noconvert(), "n_threads"_a = 1);
 }
 
 }  // namespace trueup

@@ -98,6 +98,7 @@ class Cells:
         cell: Ints,
         variance: Floats,
         unit: Floats,
+        min_variance: float,
         slot: Ints,
         n_slots: int,
         draws: Bytes,

@@ -69,17 +69,25 @@ def test_the_first_segments_only_can_be_taken(most: int | None, value: float) ->
     assert mce(max_segments=most) == pytest.approx(value, rel=1e-14)
 
 
-def test_segments_of_few_rows_or_little_variance_do_not_count() -> None:
+def test_segments_of_few_rows_do_not_count() -> None:
     assert mce(min_rows=7) == pytest.approx(ALL, rel=1e-14)
-    assert mce(min_variance=18 / 16) == pytest.approx(RIGHT, rel=1e-14)
-    assert mce(min_variance=1.2) == pytest.approx(ALL, rel=1e-14)
-
-
-def test_nothing_to_test_is_no_number() -> None:
     assert math.isnan(mce(min_rows=13))
-    assert math.isnan(mce(min_variance=3))
-    certain = multicalibration_error([1] * 20, [0.0] * 10 + [1.0] * 10, X={"half": ["a"] * 10 + ["b"] * 10})
-    assert math.isnan(certain)
+
+
+def test_a_segment_of_little_variance_counts_in_sigmas_of_the_least() -> None:
+    # The left and the right have a variance of 18/16 each, and the right is worse.
+    assert mce(min_variance=18 / 16) == pytest.approx(RIGHT, rel=1e-14)
+    assert mce(min_variance=4 * 18 / 16) == pytest.approx(RIGHT / 2, rel=1e-14)
+
+
+def test_scores_of_0_and_1_have_an_error_of_0_if_they_are_right_and_a_finite_one_if_not() -> None:
+    scores, X = [0.0] * 10 + [1.0] * 10, {"half": ["a"] * 10 + ["b"] * 10}
+    assert multicalibration_error([0] * 10 + [1] * 10, scores, X=X) == 0
+    assert multicalibration_error([0] * 10 + [1] * 10, scores, X=X, min_variance=0) == 0
+    # Ten rows promise no positive and have ten. A sigma is that of one row: 10; of 20 rows they are a half.
+    assert multicalibration_error([1] * 20, scores, X=X) == 10
+    assert multicalibration_error([1] * 20, scores, X=X, unit="absolute") == 0.5
+    assert math.isfinite(multicalibration_error([1] * 20, scores, X=X, min_variance=0))
 
 
 @pytest.mark.parametrize(
@@ -271,7 +279,7 @@ def our_values(name: str) -> dict[str, Any]:
     in_order = sort_rows(rows["label"], rows["score"], w)
     cells = grid.cells(in_order, grid.codes_in_order(in_order))
     limits: Any = {"min_rows": 10, "min_variance": 0.0, "max_segments": None, "n_threads": 1}
-    sums, _ = measure_segments(in_order, grid, cells, **limits)
+    sums = measure_segments(in_order, grid, cells, **limits)
     errors = {
         unit: multicalibration_error(
             rows["label"], rows["score"], X=X, sample_weight=w, unit=unit, **shape, min_variance=0, splits_lumps=False

@@ -57,7 +57,8 @@ def assert_draws_agree(case: Case, rng: np.random.Generator, n_threads: int) -> 
         range_ = path.max(axis=0) - path.min(axis=0)
         variance, unit, slot = (given_draws[name][i] for name in ("variance", "unit", "slot"))
         worth = evidence(range_, np.full(DRAWS, variance), np.full(DRAWS, unit))
-        most_sigmas = np.maximum(most_sigmas, range_ / math.sqrt(variance))
+        of_sigma = max(variance, given_draws["min_variance"] * unit**2)
+        most_sigmas = np.maximum(most_sigmas, range_ / math.sqrt(of_sigma))
         if slot >= 0:
             by_slot[slot] = worth
         else:
@@ -80,6 +81,7 @@ def draws_of(case: Case, rng: np.random.Generator) -> dict[str, Any]:
         "cell": np.array([segment.cell for segment in chosen], dtype=np.int32),
         "variance": rng.uniform(0.1, 9, len(chosen)) * rng.choice([1, 1e6]),  # evidence below sigmas, or all but equal
         "unit": rng.uniform(0.5, 2, len(chosen)),
+        "min_variance": float(rng.choice([0.0, 2.0])),
         "slot": slot.astype(np.int32),
         "n_slots": len(chosen) + 1,
         "draws": rng.integers(0, 256, case.n_rows).astype(np.uint8),

@@ -71,7 +71,10 @@ def sums(**changed: Any) -> Any:
 
 def drawn(**changed: Any) -> Any:
     n_threads, n_slots = changed.pop("n_threads", 1), changed.pop("n_slots", 2)
-    return cells(**changed).drawn(**arrays(DRAWN, **changed), n_slots=n_slots, n_threads=n_threads)
+    min_variance = changed.pop("min_variance", 0.0)
+    return cells(**changed).drawn(
+        **arrays(DRAWN, **changed), min_variance=min_variance, n_slots=n_slots, n_threads=n_threads
+    )
 
 
 def test_good_arguments_give_sums() -> None:
@@ -175,6 +178,8 @@ MALFORMED_DRAWS: dict[str, dict[str, Any]] = {
     "a variance of 0": {"variance": [1.0, 0.0, 1.0, 1.0, 1.0, 1.0]},
     "a variance below 0": {"variance": [1.0, 1.0, -1.0, 1.0, 1.0, 1.0]},
     "a variance of NaN": {"variance": [1.0, 1.0, 1.0, math.nan, 1.0, 1.0]},
+    "a least variance below 0": {"min_variance": -1.0},
+    "a least variance of NaN": {"min_variance": math.nan},
     "a variance too few": {"variance": [1.0] * 5},
     "a unit of 0": {"unit": [0.0] * 6},
     "a unit of NaN": {"unit": [math.nan] * 6},
@@ -203,7 +208,7 @@ def test_draws_of_what_does_not_fit_are_refused(what: str) -> None:
 @pytest.mark.parametrize("call", [(CELLS, "Cells"), (SUMS, "sums"), (DRAWN, "drawn")], ids=lambda call: call[1])
 def test_arrays_of_another_type_or_shape_and_things_that_are_no_arrays_are_refused(call: Any) -> None:
     dtypes, method = call
-    extra = {"sums": {"min_rows": 1}, "drawn": {"n_slots": 2}}.get(method, {})
+    extra = {"sums": {"min_rows": 1}, "drawn": {"n_slots": 2, "min_variance": 0.0}}.get(method, {})
     function: Any = _native.Cells if method == "Cells" else getattr(cells(), method)
     good = arrays(dtypes)
     function(**good, **extra)

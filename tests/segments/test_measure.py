@@ -28,7 +28,7 @@ from trueup.table import read_table
 Rows = tuple[Any, Any, Any]
 
 
-def sums_of(rows: ScoredRows, grid: SegmentGrid, **options: Any) -> tuple[SegmentSums, int]:
+def sums_of(rows: ScoredRows, grid: SegmentGrid, **options: Any) -> SegmentSums:
     cells = grid.cells(rows, grid.codes_in_order(rows))
     defaults = {"min_rows": 1, "min_variance": 0.0, "max_segments": None, "n_threads": 1}
     return measure_segments(rows, grid, cells, **{**defaults, **options})
@@ -62,8 +62,7 @@ def test_every_segment_has_the_metrics_of_its_rows(rows: list[Rows], weighted: b
     w = weights if weighted else None
     X = table_of(seed, len(y))
     grid = grid_for(X)
-    sums, n_left_out = sums_of(sort_rows(y, p, w), grid)
-    assert n_left_out == 0
+    sums = sums_of(sort_rows(y, p, w), grid)
     for i in range(len(sums)):
         inside = grid.segment(int(sums.combination[i]), int(sums.cell[i])).mask(X)
         own_weights = weights[inside] if weighted else np.ones(np.count_nonzero(inside))
@@ -89,7 +88,7 @@ def test_the_order_of_rows_does_not_change_a_bit_of_any_sum(rows: list[Rows], we
     results = []
     for place in (np.arange(len(y)), np.array(order)):
         sorted_rows = sort_rows(y[place], p[place], w[place] if weighted else None)
-        results.append(sums_of(sorted_rows, grid_for({"color": color[place]}))[0])
+        results.append(sums_of(sorted_rows, grid_for({"color": color[place]})))
     for name in ("combination", "cell", "rows", "weight", "score", "label", "range", "variance", "unit"):
         np.testing.assert_array_equal(getattr(results[0], name), getattr(results[1], name))
 
@@ -109,7 +108,7 @@ def test_rows_are_sorted_by_score_and_ties_by_label_and_weight() -> None:
         [-1.5, 1.5, 2.25, 0],
         [0.5, 0.5, 0.25, 1],
     ]
-    assert rows.weight_lanes()[:, :2].tolist() == [[1, 1], [2, 4], [3, 9], [1, 1]]
+    assert rows.further_lanes()[:, :3].tolist() == [[1, 1, 0], [2, 4, 0], [3, 9, 0], [1, 1, 0]]
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -123,27 +122,36 @@ def coins(n: int, positives: int, score: float = 0.5) -> ScoredRows:
     return sort_rows(np.array([1.0] * positives + [0.0] * (n - positives)), np.full(n, score))
 
 
-@pytest.mark.parametrize(("min_variance", "n_kept"), [(0, 3), (1, 3), (1.01, 1), (2, 1), (2.01, 0)])
-def test_segments_of_less_variance_are_counted_and_left_out(min_variance: float, n_kept: int) -> None:
-    # A coin has a variance of 1/4: all 8 have 2, the 4 of "a" and the 4 that are missing have 1.
-    grid = grid_for({"letter": ["a"] * 4 + [None] * 4})
-    sums, n_left_out = sums_of(coins(8, 4), grid, min_variance=min_variance, min_rows=4)
-    assert (len(sums), n_left_out) == (n_kept, 3 - n_kept)
+@pytest.mark.parametrize(("min_variance", "variance"), [(0, 1), (1, 1), (1.5, 1.5), (4, 4)])
+def test_sigmas_are_those_of_the_least_variance_where_a_segment_has_less(min_variance: float, variance: float) -> None:
+    # A coin has a variance of 1/4, and four of them have 1. All four come up, where two are expected.
+    sums = sums_of(coins(4, 4), grid_of([]), min_variance=min_variance)
+    assert sums.sigmas.tolist() == [2 / math.sqrt(variance)]
+    assert sums.evidence.tolist() == sums_of(coins(4, 4), grid_of([])).evidence.tolist()
 
 
 def test_the_least_variance_is_in_squared_rows_whatever_the_weights() -> None:
     # Weights of 10 make the variance 100 times and the unit 10 times as large.
     y, p = np.ones(4), np.full(4, 0.5)
     for scale in (0.1, 1.0, 10.0):
-        rows = sort_rows(y, p, np.full(4, scale))
-        assert len(sums_of(rows, grid_of([]), min_variance=0.99)[0]) == 1
-        assert len(sums_of(rows, grid_of([]), min_variance=1.01)[0]) == 0
+        sums = sums_of(sort_rows(y, p, np.full(4, scale)), grid_of([]), min_variance=4)
+        assert sums.sigmas.tolist() == pytest.approx([1.0])
 
 
-def test_scores_of_0_and_1_have_no_variance_and_are_never_tested() -> None:
-    rows = sort_rows(np.array([1.0, 0, 1]), np.array([0.0, 0, 1]))
-    sums, n_left_out = sums_of(rows, grid_of([]))
-    assert (len(sums), n_left_out) == (0, 1)
+def test_a_wrong_score_of_0_is_a_certain_error_and_a_right_one_is_none() -> None:
+    right, wrong = (sums_of(sort_rows(np.array(y), np.array([0.0, 0, 1])), grid_of([])) for y in ([0, 0, 1], [1, 0, 1]))
+    assert (right.sigmas.tolist(), right.evidence.tolist(), right.certain.tolist()) == ([0], [0], [0])
+    assert wrong.certain.tolist() == [1]
+    assert 8 < wrong.evidence[0] < 9  # sqrt(2 · (log(2**53 / 3) - 1)): finite, and more than any noise shows
+
+
+def test_a_certain_error_counts_however_much_noise_is_around_it() -> None:
+    p = np.append(np.full(10_000, 0.5), 0.0)
+    alone, among = np.ones(1), np.append(np.tile([0.0, 1.0], 5_000), 1.0)
+    among_noise = sums_of(sort_rows(among, p), grid_of([]))
+    assert among_noise.sigmas[0] < 0.1
+    # Less than that of the row alone, for it had 10,000 chances to err.
+    assert 7 < among_noise.evidence[0] < sums_of(sort_rows(alone, np.zeros(1)), grid_of([])).evidence[0] < 9
 
 
 @pytest.mark.parametrize("most", [1, 2, 60, 140, 10_000])
@@ -151,19 +159,12 @@ def test_the_first_segments_only_can_be_taken(most: int, monkeypatch: pytest.Mon
     rng = np.random.default_rng(0)
     X = {f"c{i}": rng.integers(0, 2, 80) for i in range(6)}  # 42 combinations: three batches of 16 at most
     rows, grid = sort_rows(rng.integers(0, 2, 80).astype(float), rng.random(80)), grid_for(X)
-    whole, _ = sums_of(rows, grid)
+    whole = sums_of(rows, grid)
     for visits in (100_000_000, 1):
         monkeypatch.setattr(measure, "_VISITS_A_BATCH", visits)
-        some, _ = sums_of(rows, grid, max_segments=most)
+        some = sums_of(rows, grid, max_segments=most)
         assert some.range.tolist() == whole.range[:most].tolist()
         assert len(some) == min(most, len(whole))
-
-
-def test_the_first_segments_count_before_variance_does() -> None:
-    # The first two of three; of these, one has a variance below 2.
-    grid = grid_for({"letter": ["a"] * 4 + [None] * 4})
-    sums, n_left_out = sums_of(coins(8, 4), grid, min_variance=2, max_segments=2)
-    assert (len(sums), n_left_out) == (1, 1)
 
 
 def test_batches_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,10 +172,10 @@ def test_batches_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     X = {f"c{i}": rng.integers(0, 3, 200) for i in range(6)}
     rows = sort_rows(rng.integers(0, 2, 200).astype(float), np.round(rng.random(200), 2), rng.uniform(1, 2, 200))
     grid = grid_for(X)
-    whole, _ = sums_of(rows, grid)
+    whole = sums_of(rows, grid)
     seen: list[int] = []
     monkeypatch.setattr(measure, "_VISITS_A_BATCH", 1)
-    again, _ = sums_of(rows, grid, n_threads=3, advance=seen.append)
+    again = sums_of(rows, grid, n_threads=3, advance=seen.append)
     assert seen == [16, 16, 10]
     for name in ("combination", "cell", "rows", "weight", "score", "label", "range", "variance", "unit"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(again, name))

@@ -53,7 +53,7 @@ def search(X: Any, y: Any, p: Any, w: Any = None, max_depth: int = 2) -> Search:
     grid = grid_of(cross_columns(read_table(X), max_depth=max_depth), max_depth=max_depth)
     cells = grid.cells(rows, grid.codes_in_order(rows))
     options: Any = {"min_rows": 5, "min_variance": 0.5, "max_segments": None, "n_threads": 1}
-    return Search(rows, grid, cells, measure_segments(rows, grid, cells, **options)[0])
+    return Search(rows, grid, cells, measure_segments(rows, grid, cells, **options))
 
 
 def traffic(seed: int, n: int = 400, *, ties: bool = False, weighted: bool = False, off: float = 0.0) -> Any:

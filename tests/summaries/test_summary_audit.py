@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from simulated import scores_wrong_in, true_scores
 from summary_cases import rows_of
-from trueup.errors import InsufficientDataWarning, ParameterError, TableError
+from trueup.errors import ParameterError, TableError
 from trueup.metrics._ecce import brownian_range_survival
 from trueup.segments import Segment, evidence
 from trueup.summaries import SummarySpec, summarize
@@ -23,7 +23,7 @@ def test_the_numbers_of_all_rows_are_right() -> None:
     y, p = np.repeat([1, 0, 1, 0], [30, 30, 20, 20]), np.repeat([0.25, 0.75], [60, 40])
     found = summarize(y, p, None, SummarySpec.learn(p=p)).audit()
     sigma = math.sqrt(100 * 3 / 16) / 100
-    assert (found.n, found.n_segments, found.n_left_out) == (100, 1, 0)
+    assert (found.n, found.n_segments) == (100, 1)
     assert (found.prevalence, found.mean_score, found.ecce) == (0.5, 0.45, 0.15)
     assert found.sigma == pytest.approx(sigma)
     assert found.ecce_sigma == found.mce == pytest.approx(0.15 / sigma)
@@ -108,16 +108,21 @@ def test_segments_can_be_used_as_segments() -> None:
         result.to_dict(n_segments=-1)
 
 
-def test_scores_that_are_certain_have_no_noise() -> None:
+def test_right_scores_of_0_and_1_have_an_error_of_0_and_wrong_ones_are_significant() -> None:
     spec = SummarySpec.learn(p=[0.0, 1.0])
-    with pytest.warns(InsufficientDataWarning, match="No segment could be tested"):
-        right = summarize([0, 1] * 10, [0.0, 1.0] * 10, None, spec).audit()
-    assert (right.ecce, right.ecce_sigma, right.p_value) == (0.0, 0.0, 1.0)
-    assert math.isnan(right.mce)
-    assert math.isnan(right.mce_p_value)
-    with pytest.warns(InsufficientDataWarning, match="too little variance"):
-        wrong = summarize([1, 1] * 10, [0.0, 1.0] * 10, None, spec).audit()
-    assert (wrong.ecce, wrong.ecce_sigma, wrong.p_value) == (0.5, math.inf, 0.0)
+    right = summarize([0, 1] * 10, [0.0, 1.0] * 10, None, spec).audit()
+    assert (right.ecce, right.ecce_sigma, right.mce, right.p_value, right.significant) == (0, 0, 0, 1, False)
+    wrong = summarize([1, 1] * 10, [0.0, 1.0] * 10, None, spec).audit()
+    assert (wrong.ecce, wrong.ecce_sigma, wrong.mce, wrong.significant) == (0.5, 10, 10, True)
+
+
+def test_a_segment_of_little_variance_that_is_all_wrong_is_found_in_a_summary() -> None:
+    # 200 rows promise 0.2 positives and have 200; the others are right.
+    flag = np.repeat(["yes", "no"], [200, 10_000])
+    y, p = np.concatenate([np.ones(200), np.tile([0, 1], 5_000)]), np.repeat([0.001, 0.5], [200, 10_000])
+    found = summarize(y, p, {"flag": flag}, SummarySpec.learn({"flag": flag}, p)).audit()
+    assert found.significant
+    assert found.segments.to_pylist()[0]["segment"] == "flag = yes"
 
 
 @pytest.mark.parametrize(

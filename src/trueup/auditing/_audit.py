@@ -21,7 +21,6 @@ from trueup.auditing._stories import Audited
 from trueup.auditing._whole import whole_of
 from trueup.errors import ParameterError
 from trueup.inference import thread_count
-from trueup.metrics._ecce import brownian_range_survival
 from trueup.segments import (
     MIN_VARIANCE,
     Partition,
@@ -96,8 +95,9 @@ def audit(
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
-        The least variance of a segment's sum of errors, in squared rows: below 1, a single row can move the sum
-        by more than its standard deviation, and sigmas mean nothing. 0 tests all, as the paper does.
+        Sigmas are taken of at least this variance of a segment's sum of errors, in squared rows: below 1, a single
+        row would move the sum by more than a sigma. 0 gives the paper's sigmas. Significance doesn't depend on it:
+        every segment is tested, by its evidence.
     max_segments : int, optional
         Test the first so many segments only, in order of depth and of the columns.
     null_samples : int, default=200
@@ -125,7 +125,8 @@ def audit(
     Bernoulli(p), all segments are searched again, and the largest values compared (Westfall and Young's
     step-down). If the scores are true, an audit at level 5 % raises a false alarm in 5 % of cases, however
     many segments it searches. Segments are ranked by evidence: their ECCE in sigmas, discounted where so few
-    positives are expected that the tail is heavier than the normal.
+    positives are expected that the tail is heavier than the normal. A score of exactly 0 or 1 that turns out wrong
+    is a certain error: true scores never show one, so a single one is significant.
 
     Examples
     --------
@@ -158,18 +159,17 @@ def audit(
     rows = sort_rows(given.labels.values, given.scores, given.weights)
     grid = grid_of(crossed, alone, max_depth=max_depth)
     tell_cost(rows.n, grid, options, n_threads)
-    listing, mce, mce_p_value, n_left_out = _search(rows, grid, options, n_threads, verbose)
-    whole = whole_of(rows)
+    listing, mce, mce_p_value = _search(rows, grid, options, n_threads, verbose)
+    whole = whole_of(rows, options.min_variance)
     return AuditResult(
         n=rows.n,
         n_segments=len(listing.sums),
-        n_left_out=n_left_out,
         prevalence=whole.prevalence,
         mean_score=whole.mean_score,
         ecce=whole.ecce,
         sigma=whole.sigma,
         ecce_sigma=whole.ecce_sigma,
-        p_value=brownian_range_survival(whole.ecce_sigma),
+        p_value=whole.p_value,
         mce=mce,
         mce_absolute=mce * whole.sigma,
         mce_p_value=mce_p_value,
@@ -222,15 +222,12 @@ def _partitions(
 
 def _search(
     rows: ScoredRows, grid: SegmentGrid, options: AuditOptions, n_threads: int, verbose: int
-) -> tuple[Listing, float, float, int]:
-    """Measure all segments, on the labels and on labels drawn from the scores.
-
-    Gives the segments, the MCE, its p-value, and how many segments had too little variance.
-    """
+) -> tuple[Listing, float, float]:
+    """The segments, the MCE and its p-value: measured on the labels, and on labels drawn from the scores."""
     codes = grid.codes_in_order(rows)
     cells = grid.cells(rows, codes)
     with shown_progress(verbose, grid.n_combinations * n_passes(options)) as advance:
-        sums, n_left_out = measure_segments(
+        sums = measure_segments(
             rows,
             grid,
             cells,
@@ -251,9 +248,9 @@ def _search(
                 random_state=options.random_state,
                 n_threads=n_threads,
                 advance=advance,
-            )
+            ).beyond_rounding()
     if not len(sums):
-        warn_of_nothing(rows.n, options.min_rows, n_left_out)
+        warn_of_nothing(rows.n, options.min_rows)
     critical = critical_evidence(null, len(sums), options.level)
     adjusted = np.full(len(sums), np.nan) if null is None else step_down(sums.evidence, null)
     listing = Listing(
@@ -266,7 +263,7 @@ def _search(
         n_threads=n_threads,
     )
     mce = float(sums.sigmas.max()) if len(sums) else math.nan
-    return listing, mce, math.nan if null is None else null.p_value_of_sigmas(mce), n_left_out
+    return listing, mce, math.nan if null is None else null.p_value_of_sigmas(mce)
 
 
 def _total_weights(rows: ScoredRows, grid: SegmentGrid, sums: SegmentSums) -> FloatArray:

@@ -42,12 +42,10 @@ def tell_cost(n: int, grid: SegmentGrid, options: AuditOptions, n_threads: int) 
         )
 
 
-def warn_of_nothing(n: int, min_rows: int, n_left_out: int) -> None:
+def warn_of_nothing(n: int, min_rows: int) -> None:
     """Say why no segment could be tested."""
-    if n < min_rows:
-        why = f"there are {n:,} rows, fewer than min_rows={min_rows}"
-    else:
-        why = f"{n_left_out:,} segments have too little variance, for their scores are all but 0 or 1"
     warnings.warn(
-        f"No segment could be tested: {why}. The MCE is NaN.", InsufficientDataWarning, stacklevel=callers_level()
+        f"No segment could be tested: there are {n:,} rows, fewer than min_rows={min_rows}. The MCE is NaN.",
+        InsufficientDataWarning,
+        stacklevel=callers_level(),
     )

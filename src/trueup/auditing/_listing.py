@@ -92,7 +92,9 @@ class Listing:
         sums = self.sums.of(order)
         rate = np.clip(sums.label / sums.weight, 0, 1)
         low, high = wilson_interval(rate, sums.weight / sums.unit)
-        standard_error = np.sqrt(sums.variance) / sums.weight
+        standard_error = np.sqrt(sums.sigma_variance) / sums.weight
+        # Where little noise is expected, evidence says more than sigmas, which are held down there.
+        strength = np.maximum(sums.sigmas, sums.evidence)
         detectable = detectable_sum(sums.variance, sums.unit, self.critical, self.power)
         explaining = [self.stories.explained_by.get(place) for place in order.tolist()]
         return {
@@ -108,7 +110,7 @@ class Listing:
             "sigma": standard_error,
             "ecce_sigma": sums.sigmas,
             "evidence": sums.evidence,
-            "p_value": np.array([brownian_range_survival(sigmas) for sigmas in sums.sigmas.tolist()]),
+            "p_value": np.array([brownian_range_survival(one) for one in strength.tolist()]),
             "adjusted_p_value": self.adjusted[order],
             "significant": self.is_significant[order],
             "minimum_detectable": detectable / sums.weight,

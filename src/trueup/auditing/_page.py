@@ -68,7 +68,7 @@ def _headline(result: AuditResult, tells_stories: bool) -> Headline:
     promised, happened = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
     overall = f"All rows together, the scores promise {promised}, and {happened} happened."
     if result.n_segments == 0:
-        return Headline("Nothing could be tested", "unsure", f"There are too few rows, or scores of 0 and 1. {overall}")
+        return Headline("Nothing could be tested", "unsure", f"There are too few rows. {overall}")
     n = result.n_significant
     if not n:
         found = detectable_in_words(result)
@@ -90,13 +90,12 @@ def _stories_in_words(result: AuditResult) -> str:
 
 
 def _facts(result: AuditResult) -> tuple[Fact, ...]:
-    left_out = f"{result.n_left_out:,} more had too little variance" if result.n_left_out else ""
     draws = f"{result.null_samples:,} times" if result.null_samples else "not compared with noise"
     facts = [
         Fact("Rows", f"{result.n:,}"),
         Fact("Promised", in_form(result.mean_score, Form.PERCENT), "mean score"),
         Fact("Observed", in_form(result.prevalence, Form.PERCENT), f"share of {result.classes[1]!s}"),
-        Fact("Segments tested", f"{result.n_segments:,}", left_out),
+        Fact("Segments tested", f"{result.n_segments:,}"),
         Fact("Search repeated on noise", draws, f"level {100 * result.level:g} %"),
     ]
     return tuple(facts)

@@ -42,7 +42,8 @@ def detectable_sum(variance: FloatArray, unit: FloatArray, critical: float, powe
     -----
     A range that exceeds the critical one is significant. The range is at least the final sum, and that is
     about normal with the segment's variance around the true sum of errors. So a true sum that lies
-    ``NormalDist().inv_cdf(power)`` standard deviations beyond the critical range is found often enough.
+    ``NormalDist().inv_cdf(power)`` standard deviations beyond the critical range is found often enough. No
+    error is smaller than a row.
     """
     if not np.isfinite(critical):
         return np.full(len(variance), np.inf)
@@ -56,4 +57,4 @@ def detectable_sum(variance: FloatArray, unit: FloatArray, critical: float, powe
         middle = (low + high) / 2
         short = evidence(middle, variance, unit) < critical
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return np.asarray(high + NormalDist().inv_cdf(power) * np.sqrt(variance))
+    return np.maximum(unit, high + NormalDist().inv_cdf(power) * np.sqrt(variance))

@@ -27,8 +27,6 @@ class AuditResult:
         Rows with a weight above 0.
     n_segments : int
         Segments that were tested, all rows among them.
-    n_left_out : int
-        Segments with enough rows, but too little variance for sigmas to mean anything: not tested.
     prevalence : float
         The observed rate of the positive class.
     mean_score : float
@@ -71,7 +69,6 @@ class AuditResult:
 
     n: int
     n_segments: int
-    n_left_out: int
     prevalence: float
     mean_score: float
     ecce: float

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
-from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, evidence, sum_again
+from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, certain_variance, sum_again
 
 __all__ = ["Audited", "Stories", "tell_stories"]
 
@@ -173,7 +173,13 @@ class _Teller:
         for lane, (places, moved) in enumerate(batch.values(), start=2):
             lanes[places, lane] = moved
         sums, range_ = sum_again(self._pool, self._grid, self._cells, lanes, self._n_threads)
-        left = evidence(range_, np.maximum(sums[:, 1], np.finfo(float).tiny), self._pool.unit)
+        certain_lanes = np.zeros_like(lanes)
+        certain_lanes[:, 0] = self._rows.certain_errors(self._scores)
+        certain = np.zeros(len(range_))
+        if certain_lanes.any():
+            certain = sum_again(self._pool, self._grid, self._cells, certain_lanes, self._n_threads)[0][:, 0]
+        variance = np.maximum(sums[:, 1], certain_variance(self._pool.weight, self._pool.unit))
+        left = replace(self._pool, range=range_, variance=variance, certain=certain).evidence
         moved_by = sums[:, 2 : 2 + len(batch)]
         movers = np.where(moved_by.max(axis=1) > 0, np.array(list(batch))[moved_by.argmax(axis=1)], -1)
         return left, movers
@@ -198,16 +204,18 @@ class _Teller:
         steps, variances = self._steps(places)
         path = self._path(steps, places)
         span = max(0.0, float(path.max())) - min(0.0, float(path.min()))
-        variance, unit = float(variances.sum()), self._segments.unit[segment]
-        if variance <= 0:
-            return 0.0
-        return float(evidence(np.array([span]), np.array([variance]), np.array([unit]))[0])
+        one = self._segments.of(slice(segment, segment + 1))
+        variance = np.maximum(variances.sum(), certain_variance(one.weight, one.unit))
+        certain = self._rows.certain_errors(self._scores)[places].sum(keepdims=True)
+        return float(replace(one, range=np.array([span]), variance=variance, certain=certain).evidence[0])
 
     def simplest_around(self, segment: int) -> int:
         """The segment, or the simplest of its ancestors that is off by the same amount all over."""
         inside = self._places(segment)
         lowest, highest = self._worst_scores(inside)
         own = self._shift(inside, lowest, highest)
+        if not np.isfinite(own[1]):  # scores of 0 and 1 only: no logit says by how much the others should be off
+            return segment
         least = _SHARE_OF_EVIDENCE * self._strength[segment]
         least_left = _SHARE_OF_EVIDENCE * self._evidence_left_in(segment)
         for ancestor in self._ancestors(segment):

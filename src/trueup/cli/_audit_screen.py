@@ -64,8 +64,6 @@ def _facts(findings: Findings, seconds: float) -> list[tuple[str, Any]]:
 def _segments_in_words(findings: Findings) -> str:
     result = findings.result
     words = f"{result.n_segments:,} tested"
-    if result.n_left_out:
-        words += f", {result.n_left_out:,} left out: too few positives or negatives expected"
     if not findings.n_draws:
         words += f"; p-values shared among them ({findings.rule})"
     return words

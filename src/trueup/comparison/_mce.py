@@ -134,7 +134,7 @@ def _searched(search: SegmentSearch, scores: FloatArray, min_rows: int, advance:
     rows = sort_rows(paired.labels, scores, weights)
     codes = np.take(search.codes, rows.order, axis=1)
     cells = search.grid.cells(rows, codes)
-    sums, _ = measure_segments(
+    sums = measure_segments(
         rows,
         search.grid,
         cells,
@@ -224,7 +224,7 @@ def _segmented(
         "ends": ends.astype(np.uint8),
         "path": np.concatenate([np.cumsum(step[some]) for step, some in zip(steps, inside, strict=True)]),
         "mean": (segments.label - segments.score) / segments.weight,
-        "sigma": np.sqrt(segments.variance),
+        "sigma": np.sqrt(segments.sigma_variance),
     }
 
 

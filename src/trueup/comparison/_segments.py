@@ -57,6 +57,11 @@ class SegmentDifferences:
     def __len__(self) -> int:
         return len(self.cell)
 
+    @property
+    def min_variance(self) -> float:
+        """The least variance of a sigma: their own, for those of less are left out."""
+        return 0.0
+
     @classmethod
     def none(cls) -> SegmentDifferences:
         """No segments."""

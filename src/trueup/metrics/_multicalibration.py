@@ -76,7 +76,8 @@ def multicalibration_error(
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
-        The least variance of a segment's sum of errors, in squared rows; 0 takes all, as the paper does.
+        Sigmas are taken of at least this variance of a segment's sum of errors, in squared rows; 0 gives the
+        paper's sigmas.
     max_segments : int, optional
         Take the first so many segments only, in order of depth and of the columns.
     splits_lumps : bool, default=True
@@ -95,8 +96,9 @@ def multicalibration_error(
     The maximum of ``ecce_sigma`` over all conjunctions of at most `max_depth` features, all rows among them. A
     categorical feature keeps its most frequent values and pools the others, a numerical one is cut at quantiles,
     missing is a value of its own. The definition is that of the MCGrad paper, except that no segment is left out
-    for coming late, that none counts whose variance is so small that sigmas mean nothing, and that numbers of
-    which most are one value are cut around it instead of left whole.
+    for coming late, that a sigma is never less than that of `min_variance`, for a single row would be many sigmas
+    where next to no noise is expected, and that numbers of which most are one value are cut around it instead of
+    left whole.
 
     Examples
     --------
@@ -136,7 +138,7 @@ def multicalibration_error(
     weights = None if sample_weight is None else observed.weights[kept]
     rows = sort_rows(observed.labels[kept], observed.scores[kept], weights)
     grid = grid_of(crossed, alone, max_depth=max_depth)
-    sums, _ = measure_segments(
+    sums = measure_segments(
         rows,
         grid,
         grid.cells(rows, grid.codes_in_order(rows)),
@@ -147,7 +149,7 @@ def multicalibration_error(
     )
     if not len(sums):
         return math.nan
-    return float(sums.sigmas.max()) * _factor(rows, unit)
+    return float(sums.sigmas.max()) * _factor(rows, unit, float(min_variance))
 
 
 def multicalibration_scorer(**options: Any) -> Callable[..., float]:
@@ -196,12 +198,12 @@ def _check_limits(min_rows: Any, min_variance: Any, max_segments: Any) -> None:
         raise ParameterError(f"min_variance must be a number of at least 0, got {min_variance!r}.")
 
 
-def _factor(rows: ScoredRows, unit: str) -> float:
+def _factor(rows: ScoredRows, unit: str, min_variance: float) -> float:
     """What turns sigmas into the unit."""
     total = rows.total_weight
+    squares = rows.n if rows.weights is None else float(rows.weights @ rows.weights)
     if unit == "absolute":
-        return math.sqrt(float(rows.variances().sum())) / total
+        return math.sqrt(max(float(rows.variances().sum()), min_variance * (squares / total) ** 2)) / total
     if unit == "alpha":
-        squares = rows.n if rows.weights is None else float(rows.weights @ rows.weights)
         return math.sqrt(squares) / total  # one over the square root of the rows that count as much
     return 1.0

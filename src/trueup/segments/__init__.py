@@ -17,6 +17,7 @@ from trueup.segments._groups import group_partitions as group_partitions
 from trueup.segments._measure import MIN_VARIANCE as MIN_VARIANCE
 from trueup.segments._measure import SegmentSums as SegmentSums
 from trueup.segments._measure import batches as batches
+from trueup.segments._measure import certain_variance as certain_variance
 from trueup.segments._measure import evidence as evidence
 from trueup.segments._measure import measure_segments as measure_segments
 from trueup.segments._measure import sum_again as sum_again

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,10 +13,14 @@ from trueup import _native
 from trueup.segments._grid import SegmentGrid
 from trueup.segments._rows import ScoredRows
 
-__all__ = ["MIN_VARIANCE", "SegmentSums", "batches", "evidence", "measure_segments", "sum_again"]
+__all__ = ["MIN_VARIANCE", "SegmentSums", "batches", "certain_variance", "evidence", "measure_segments", "sum_again"]
 
-# Below, one row can move a segment's sum by more than its standard deviation: sigmas say nothing there.
+# Below, one row can move a segment's sum by more than its standard deviation, and a sigma would mean nothing: there
+# sigmas are those of this variance, in squared rows. Evidence needs no such limit.
 MIN_VARIANCE = 1.0
+# The variance of a row scored exactly 0 or 1: as if the score were off by what a float64 can't tell from 1. It is so
+# small that a single wrong row outweighs any noise, and not 0, so that nothing is divided by 0.
+_CERTAIN = 2.0**-53
 _VISITS_A_BATCH = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -39,9 +43,13 @@ class SegmentSums:
     range : array of float64
         The largest minus the smallest running sum of weight times (label minus score), in order of score.
     variance : array of float64
-        Of the final sum, if the scores are true.
+        Of the final sum, if the scores are true; never quite 0.
     unit : array of float64
         The typical weight of a row: the sum of squares over the sum.
+    certain : array of float64
+        The sum of the errors of scores that are exactly 0 or 1: no true scores have any.
+    min_variance : float
+        Sigmas are those of at least this variance, in squared units.
     """
 
     combination: IntArray
@@ -53,13 +61,15 @@ class SegmentSums:
     range: FloatArray
     variance: FloatArray
     unit: FloatArray
+    certain: FloatArray
+    min_variance: float
 
     def __len__(self) -> int:
         return len(self.cell)
 
     def of(self, chosen: npt.NDArray[Any] | slice) -> SegmentSums:
         """Some of the segments."""
-        return SegmentSums(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return replace(self, **{name: getattr(self, name)[chosen] for name in _ARRAYS})
 
     @property
     def null_variance(self) -> FloatArray:
@@ -69,12 +79,31 @@ class SegmentSums:
     @property
     def sigmas(self) -> FloatArray:
         """The range in standard deviations: ``ecce_sigma`` of each segment."""
-        return self.range / np.sqrt(self.variance)
+        return self.range / np.sqrt(self.sigma_variance)
+
+    @property
+    def sigma_variance(self) -> FloatArray:
+        """The variance whose root is a sigma: the segment's own, or `min_variance` where that is more."""
+        return np.maximum(self.variance, self.min_variance * self.unit**2)
 
     @property
     def evidence(self) -> FloatArray:
-        """The range in standard deviations, less where single rows matter: comparable between segments."""
-        return evidence(self.range, self.variance, self.unit)
+        """The range in standard deviations, less where single rows matter: comparable between segments.
+
+        Certain errors count by themselves too, however much noise there is around them.
+        """
+        of_range = evidence(self.range, self.variance, self.unit)
+        if not self.certain.any():
+            return of_range
+        return np.maximum(of_range, evidence(self.certain, certain_variance(self.weight, self.unit), self.unit))
+
+
+_ARRAYS = tuple(field.name for field in fields(SegmentSums) if field.name != "min_variance")
+
+
+def certain_variance(weight: FloatArray, unit: FloatArray) -> FloatArray:
+    """The variance of a sum over rows that are all scored 0 or 1: next to nothing, but not 0."""
+    return _CERTAIN * weight * unit
 
 
 def evidence(range_: FloatArray, variance: FloatArray, unit: FloatArray) -> FloatArray:
@@ -103,39 +132,43 @@ def measure_segments(
     max_segments: int | None,
     n_threads: int,
     advance: Advance = lambda combinations: None,
-) -> tuple[SegmentSums, int]:
-    """The sums of all segments of enough rows, and how many were left out for lack of variance.
-
-    Segments come in the order of the grid; `max_segments` takes the first ones.
-    """
-    lanes = rows.lanes()
-    weight_lanes = None if rows.weights is None else rows.weight_lanes()
+) -> SegmentSums:
+    """The sums of all segments of enough rows, in the order of the grid; `max_segments` takes the first ones."""
+    lanes, further_lanes = rows.lanes(), rows.further_lanes()
     parts: list[SegmentSums] = []
-    n_left_out = n_found = 0
+    n_found = 0
     for first, last in batches(rows.n, grid.n_combinations, shorter=max_segments is not None):
         offsets, members = grid.combinations_of(first, last)
         combination, cell, count, sums, range_ = cells.sums(offsets, members, lanes, min_rows, n_threads)
-        if weight_lanes is None:
-            weight, unit = count.astype(np.float64), np.ones(len(count))
+        if further_lanes is None:
+            weight, unit, certain = count.astype(np.float64), np.ones(len(count)), np.zeros(len(count))
         else:
-            weight_sums = cells.sums(offsets, members, weight_lanes, min_rows, n_threads)[3]
-            weight = np.ascontiguousarray(weight_sums[:, 0])
-            unit = weight_sums[:, 1] / weight
-        label, score, variance = (np.ascontiguousarray(sums[:, lane]) for lane in (3, 1, 2))
-        found = SegmentSums(combination + np.int32(first), cell, count, weight, score, label, range_, variance, unit)
+            further = cells.sums(offsets, members, further_lanes, min_rows, n_threads)[3]
+            weight, certain = (np.ascontiguousarray(further[:, lane]) for lane in (0, 2))
+            unit = further[:, 1] / weight
+        label, score = (np.ascontiguousarray(sums[:, lane]) for lane in (3, 1))
+        found = SegmentSums(
+            combination=combination + np.int32(first),
+            cell=cell,
+            rows=count,
+            weight=weight,
+            score=score,
+            label=label,
+            range=range_,
+            variance=np.maximum(sums[:, 2], certain_variance(weight, unit)),
+            unit=unit,
+            certain=certain,
+            min_variance=float(min_variance),
+        )
         if max_segments is not None:
             found = found.of(slice(max_segments - n_found))
         n_found += len(found)
-        certain = ~(found.variance >= np.maximum(min_variance, np.finfo(float).tiny) * found.unit**2)
-        n_left_out += int(np.count_nonzero(certain))
-        parts.append(found.of(~certain) if certain.any() else found)
+        parts.append(found)
         advance(last - first)
         if max_segments is not None and n_found >= max_segments:
             break
-    joined = {
-        field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(SegmentSums)
-    }
-    return SegmentSums(**joined), n_left_out
+    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
+    return replace(parts[0], **joined)
 
 
 def sum_again(

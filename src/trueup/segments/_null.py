@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -29,6 +29,9 @@ __all__ = [
 STEPS = 1_000
 # The null is summed in single precision: what differs by less than this is equal.
 _TOLERANCE = 1e-5
+# Where less than one positive is expected of all rows, most draws have none, and show exactly what data without one
+# show, which is less than this, but for what single precision loses. That must not be an alarm.
+_NOTHING = np.float32(0.9)
 _HASH_FACTOR = 0x9E3779B97F4A7C15  # odd, with bits all over
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -50,6 +53,10 @@ class SearchedSegments(Protocol):
     @property
     def null_variance(self) -> FloatArray:
         """The variance of its sum in the draws."""
+
+    @property
+    def min_variance(self) -> float:
+        """Sigmas are those of at least this variance, in squared units."""
 
     @property
     def unit(self) -> FloatArray:
@@ -91,6 +98,10 @@ class NullMaxima:
         """The most evidence of any segment, a draw."""
         most: SingleArray = np.maximum(self.rest, self.leading_evidence.max(axis=0, initial=0.0))
         return most
+
+    def beyond_rounding(self) -> NullMaxima:
+        """The same, with every draw showing at least as much as rows without a positive may."""
+        return replace(self, sigmas=np.maximum(self.sigmas, _NOTHING), rest=np.maximum(self.rest, _NOTHING))
 
     def p_value_of_sigmas(self, sigmas: float) -> float:
         """The chance that true scores show at least this many sigmas somewhere."""
@@ -173,6 +184,7 @@ def search_draws(
                 cell=segments.cell[begin:end],
                 variance=segments.null_variance[begin:end],
                 unit=segments.unit[begin:end],
+                min_variance=segments.min_variance,
                 slot=slot[begin:end],
                 n_slots=len(leading),
                 draws=draws,

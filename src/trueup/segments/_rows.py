@@ -69,11 +69,19 @@ class ScoredRows:
         lanes[:, 3] = self.labels if self.weights is None else self.labels * self.weights
         return lanes
 
-    def weight_lanes(self) -> FloatArray:
-        """What is summed besides if rows have weights: these and their squares."""
-        assert self.weights is not None
+    def certain_errors(self, scores: FloatArray | None = None) -> FloatArray:
+        """Weight times distance from the label where a score is exactly 0 or 1, and 0 elsewhere."""
+        scores = self.scores if scores is None else scores
+        return np.where((scores == 0) | (scores == 1), np.abs(self.residuals(scores)), 0.0)
+
+    def further_lanes(self) -> FloatArray | None:
+        """What is summed besides: weights, their squares and certain errors; None where all weigh 1 and none erred."""
+        certain = self.certain_errors()
+        if self.weights is None and not certain.any():
+            return None
         lanes = np.zeros((self.n, _native.SUM_LANES))
-        lanes[:, 0], lanes[:, 1] = self.weights, self.weights**2
+        lanes[:, 0] = 1.0 if self.weights is None else self.weights
+        lanes[:, 1], lanes[:, 2] = lanes[:, 0] ** 2, certain
         return lanes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ from trueup.auditing._cost import warn_of_nothing
 from trueup.auditing._power import critical_evidence, detectable_sum
 from trueup.errors import ParameterError, TableError
 from trueup.metrics._ecce import brownian_range_survival
-from trueup.segments import Segment, SegmentSums, evidence
+from trueup.segments import Segment, SegmentSums, certain_variance, evidence
 from trueup.summaries._bounds import Ranges, ranges_of
 from trueup.summaries._result import SummaryAudit
 from trueup.summaries._spec import SQUARE_BITS, SummarySpec, check_whole
@@ -62,7 +62,12 @@ class Measured:
         """P-values that hold for all segments together."""
         if not len(self.sums):
             return np.zeros(0)
-        return _holm(evidence(self.range_low, self.sums.variance, self.sums.unit))
+        return _holm(self.strength)
+
+    @property
+    def strength(self) -> FloatArray:
+        """The evidence that there is at least."""
+        return evidence(self.range_low, self.sums.variance, self.sums.unit)
 
     @property
     def ecce(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -75,10 +80,13 @@ class Measured:
     @property
     def sigmas(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The same in standard deviations."""
-        variance = self.sums.variance
-        off = self.rounding + _FLOAT_ERROR * variance
-        least = np.maximum(variance - off, np.finfo(float).tiny)
-        return self.sums.sigmas, self.range_low / np.sqrt(variance + off), self.range_high / np.sqrt(least)
+        sums = self.sums
+        off = self.rounding + _FLOAT_ERROR * sums.variance
+        most, least = (
+            replace(sums, variance=bound).sigma_variance for bound in (sums.variance + off, sums.variance - off)
+        )
+        least = np.maximum(least, certain_variance(sums.weight, sums.unit))
+        return sums.sigmas, self.range_low / np.sqrt(most), self.range_high / np.sqrt(least)
 
     def segment(self, place: int) -> Segment:
         """The segment at a place of the sums."""
@@ -92,14 +100,12 @@ def audit_summary(
     _check(min_rows, min_variance, level, power)
     if summary.n == 0:
         raise TableError("There are no rows to audit: the summary is empty.")
-    every = _Every(summary, _segment_sums(summary), ranges_of(summary.sums, summary.spec), level, power)
-    enough = every.sums.rows >= min_rows
-    varied = every.sums.variance >= np.maximum(min_variance * every.sums.unit**2, np.finfo(float).tiny)
-    tested = every.measured(np.flatnonzero(enough & varied))
-    n_left_out = int(np.count_nonzero(enough & ~varied))
+    sums = _segment_sums(summary, float(min_variance))
+    every = _Every(summary, sums, ranges_of(summary.sums, summary.spec), level, power)
+    tested = every.measured(np.flatnonzero(sums.rows >= min_rows))
     if not len(tested.sums):
-        warn_of_nothing(summary.n, min_rows, n_left_out)
-    return _result(summary, every.measured(np.arange(1)), tested, n_left_out)
+        warn_of_nothing(summary.n, min_rows)
+    return _result(summary, every.measured(np.arange(1)), tested)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +126,7 @@ class _Every:
         at_edges, low, high = (ulp * bound[chosen] for bound in ranges)
         return Measured(
             spec=self.summary.spec,
-            sums=SegmentSums(**{**vars(some), "range": at_edges}),
+            sums=replace(some, range=at_edges),
             range_low=low,
             range_high=high,
             rounding=np.asarray(_HALF_BIT * ulp * some.rows, dtype=np.float64),
@@ -130,7 +136,7 @@ class _Every:
         )
 
 
-def _segment_sums(summary: SegmentSummary) -> SegmentSums:
+def _segment_sums(summary: SegmentSummary, min_variance: float) -> SegmentSums:
     """All cells as an audit knows them; weights are in the unit of the spec."""
     sums, bits = summary.sums, summary.spec.fraction_bits
     rows = sums.lane("rows")
@@ -141,8 +147,19 @@ def _segment_sums(summary: SegmentSummary) -> SegmentSums:
     weight = np.maximum(weight, np.finfo(float).tiny)
     # By Cauchy and Schwarz never below the mean weight, so that rounding of small squares can't make it vanish.
     unit = np.maximum(squares, weight**2 / rows) / weight
-    range_ = np.zeros(len(rows))
-    return SegmentSums(sums.combination, sums.cell, rows, weight, score, label, range_, variance, unit)
+    return SegmentSums(
+        combination=sums.combination,
+        cell=sums.cell,
+        rows=rows,
+        weight=weight,
+        score=score,
+        label=label,
+        range=np.zeros(len(rows)),
+        variance=np.maximum(variance, certain_variance(weight, unit)),
+        unit=unit,
+        certain=np.zeros(len(rows)),  # which scores of a bin are exactly 0 or 1 is not known
+        min_variance=min_variance,
+    )
 
 
 def _holm(strength: FloatArray) -> FloatArray:
@@ -161,23 +178,15 @@ def _holm(strength: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _result(summary: SegmentSummary, whole: Measured, tested: Measured, n_left_out: int) -> SummaryAudit:
+def _result(summary: SegmentSummary, whole: Measured, tested: Measured) -> SummaryAudit:
     sums = whole.sums
-    ecce = [float(bound[0]) for bound in whole.ecce]
-    if sums.variance[0] > 0:
-        sigmas = [float(bound[0]) for bound in whole.sigmas]
-    else:  # every score is 0 or 1: there is no noise, and nothing is rounded
-        sigmas = [math.inf if sums.range[0] > 0 else 0.0] * 3
+    ecce, sigmas = ([float(bound[0]) for bound in bounds] for bounds in (whole.ecce, whole.sigmas))
     mce = [float(bound.max()) if len(bound) else math.nan for bound in tested.sigmas]
-    sigma = math.sqrt(sums.variance[0]) / float(sums.weight[0])
-    detectable = math.nan
-    if sums.variance[0] > 0:
-        sum_found = detectable_sum(sums.variance, sums.unit, tested.critical, tested.power)
-        detectable = float(sum_found[0] / sums.weight[0])
+    sigma = math.sqrt(sums.sigma_variance[0]) / float(sums.weight[0])
+    detectable = detectable_sum(sums.variance, sums.unit, tested.critical, tested.power) / sums.weight
     return SummaryAudit(
         n=summary.n,
         n_segments=len(tested.sums),
-        n_left_out=n_left_out,
         prevalence=float(np.clip(sums.label[0] / sums.weight[0], 0, 1)),
         mean_score=float(np.clip(sums.score[0] / sums.weight[0], 0, 1)),
         ecce=ecce[0],
@@ -187,14 +196,14 @@ def _result(summary: SegmentSummary, whole: Measured, tested: Measured, n_left_o
         ecce_sigma=sigmas[0],
         ecce_sigma_low=sigmas[1],
         ecce_sigma_high=sigmas[2],
-        p_value=brownian_range_survival(sigmas[1]),
+        p_value=brownian_range_survival(max(sigmas[1], float(whole.strength[0]))),
         mce=mce[0],
         mce_low=mce[1],
         mce_high=mce[2],
         mce_absolute=mce[0] * sigma,
         mce_p_value=float(tested.adjusted.min()) if len(tested.sums) else math.nan,
         alpha=mce[0] / math.sqrt(float(sums.weight[0] / sums.unit[0])),
-        minimum_detectable=detectable,
+        minimum_detectable=float(detectable[0]),
         significant=bool((tested.adjusted <= tested.level).any()),
         level=tested.level,
         power=tested.power,

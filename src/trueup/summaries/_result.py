@@ -35,8 +35,6 @@ class SummaryAudit:
         Rows with a weight above 0.
     n_segments : int
         Segments that were tested, all rows among them.
-    n_left_out : int
-        Segments with enough rows, but too little variance for sigmas to mean anything: not tested.
     prevalence, mean_score : float
         The observed rate of the positive class, and what the scores promise.
     ecce : float
@@ -86,7 +84,6 @@ class SummaryAudit:
 
     n: int
     n_segments: int
-    n_left_out: int
     prevalence: float
     mean_score: float
     ecce: float
@@ -174,6 +171,7 @@ class SummaryAudit:
         observed_low, observed_high = wilson_interval(rate, sums.weight / sums.unit)
         ecce, ecce_low, ecce_high = (bound[order] for bound in measured.ecce)
         sigmas, sigmas_low, sigmas_high = (bound[order] for bound in measured.sigmas)
+        strength = np.maximum(sigmas_low, measured.strength[order])
         detectable = detectable_sum(sums.variance, sums.unit, measured.critical, measured.power)
         return {
             "segment": [str(measured.segment(place)) for place in order.tolist()],
@@ -188,12 +186,12 @@ class SummaryAudit:
             "ecce": ecce,
             "ecce_low": ecce_low,
             "ecce_high": ecce_high,
-            "sigma": np.sqrt(sums.variance) / sums.weight,
+            "sigma": np.sqrt(sums.sigma_variance) / sums.weight,
             "ecce_sigma": sigmas,
             "ecce_sigma_low": sigmas_low,
             "ecce_sigma_high": sigmas_high,
             "evidence": sums.evidence,
-            "p_value": np.array([brownian_range_survival(one) for one in sigmas_low.tolist()]),
+            "p_value": np.array([brownian_range_survival(one) for one in strength.tolist()]),
             "adjusted_p_value": measured.adjusted[order],
             "significant": measured.adjusted[order] <= self.level,
             "minimum_detectable": detectable / sums.weight,

@@ -63,7 +63,7 @@ def audit_stream(
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
-        The least variance of a segment's sum of errors, in squared rows, as in `trueup.audit`.
+        Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
     level : float, default=0.05
         The level of significance.
     power : float, default=0.8
