@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import trueup
 from plain_cells import Case, cases
-from simulated_pairs import better_model, equal_models
+from simulated_pairs import better_model, equal_models, logit, sigmoid
+from trueup.comparison import Comparison
 from trueup.comparison._losses import paired_loss
+from trueup.comparison._page import comparison_page
 from trueup.segments import parse_segment
 
 QUICK = {"n_bootstrap": 100, "null_samples": 40, "n_jobs": 1}
@@ -105,3 +107,72 @@ def test_a_story_is_told_once() -> None:
     harmed = [row for row in rows if row["outcome"] == "harmed"]
     assert len(harmed) > 1
     assert [row["segment"] for row in harmed if row["is_story"]] == ["region = north"]
+
+
+def _harmed_in_the_north(**columns: list[str]) -> Comparison:
+    """2,000 rows of which a tenth, the north, is harmed, and the others gain; each column tells them apart."""
+    rng = np.random.default_rng(0)
+    north = np.arange(2_000) % 10 == 0
+    truth = rng.uniform(0.2, 0.8, 2_000)
+    y = (rng.random(2_000) < truth).astype(np.int64)
+    base = np.where(north, truth, sigmoid(logit(truth) + 1))
+    candidate = np.where(north, sigmoid(logit(truth) - 3), truth)
+    X = {name: np.where(north, *values) for name, values in columns.items()}
+    return trueup.compare(y, base, candidate, X, max_depth=2, n_bootstrap=50, null_samples=50, random_state=0, n_jobs=1)
+
+
+def _shown(result: Comparison) -> list[str]:
+    return [row["segment"] for row in result._rows_of(result._listing.ranked(10))]
+
+
+def test_segments_with_the_same_rows_are_shown_once_by_the_shortest_description() -> None:
+    result = _harmed_in_the_north(hemisphere=["northern", "southern"], region=["north", "south"])
+    both = "hemisphere = northern and region = north"
+    assert {"hemisphere = northern", "region = north", both} <= set(result.segments.column("segment").to_pylist())
+    assert _shown(result) == ["region = north", "region = south"]
+    assert [row["segment"] for row in result.segments.to_pylist() if row["is_story"]] == [
+        "region = south",
+        "region = north",
+    ]
+
+
+def test_segments_with_other_rows_of_the_same_sums_are_both_shown() -> None:
+    y, side = np.tile([0, 0, 0, 1], 500), np.repeat(["left", "right"], 1_000)
+    result = trueup.compare(
+        y, np.full(2_000, 0.6), np.full(2_000, 0.25), {"side": side}, n_bootstrap=50, null_samples=50, n_jobs=1
+    )
+    assert sorted(_shown(result)) == ["side = left", "side = right"]
+
+
+def test_what_holds_nearly_all_rows_is_not_shown_beside_the_metrics() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(0.1, 0.9, 4_000)
+    y = (rng.random(4_000) < truth).astype(np.int64)
+    X = {"bot": rng.choice(["no", "yes"], 4_000, p=[0.96, 0.04]), "device": rng.choice(["phone", "desktop"], 4_000)}
+    result = trueup.compare(y, sigmoid(logit(truth) + 1), truth, X, n_bootstrap=50, null_samples=50, n_jobs=1)
+    gaining = {row["segment"] for row in result.segments.to_pylist() if row["outcome"] == "gains"}
+    assert {"all rows", "bot = no", "device = phone"} <= gaining
+    assert {"device = phone", "device = desktop"} <= set(_shown(result))
+    assert not {"all rows", "bot = no"} & set(_shown(result))
+
+
+def test_nearly_all_rows_are_shown_if_they_fare_otherwise_than_all() -> None:
+    result = _harmed_in_the_north(region=["north", "south"])
+    outcomes = {row["segment"]: row["outcome"] for row in result.segments.to_pylist()}
+    assert (outcomes["region = north"], outcomes["region = south"]) == ("harmed", "gains")
+    assert outcomes["all rows"] != "gains"
+    assert "region = south" in _shown(result)
+
+
+def test_the_page_tells_the_same_segments_as_the_console_in_the_same_order() -> None:
+    pair = better_model(0, 20_000, harmed_by=1.0)
+    result = trueup.compare(pair.y, pair.base, pair.candidate, pair.X, **QUICK)
+    (table,) = comparison_page(result).segments
+    ranked = [row for row in result._rows_of(result._listing.ranked(100)) if row["outcome"] != "unclear"]
+    on_screen = [
+        row["segment"]
+        for outcome in ("harmed", "gains")
+        for row in [row for row in ranked if row["outcome"] == outcome][:3]
+    ]
+    assert on_screen[0] == "region = north"
+    assert [table.words[story.place] for story in table.stories] == on_screen

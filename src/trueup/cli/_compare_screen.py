@@ -39,7 +39,7 @@ def print_comparison(request: CompareRequest, result: Comparison, seconds: float
     """Show a comparison on stdout."""
     from rich.padding import Padding
 
-    console, found = screen(), result.to_dict(None if request.top else 0)
+    console, found = screen(), result.to_dict(0)
     table = "stdin" if request.table == STANDARD_STREAM else shown(request.table)
     heading = f"{table}: {shown(request.candidate)!r} instead of {shown(request.base)!r}, by {shown(request.label)!r}"
     console.print(heading, style="bold", soft_wrap=True)
@@ -53,7 +53,7 @@ def print_comparison(request: CompareRequest, result: Comparison, seconds: float
     console.print(_metrics(found["metrics"]))
     if result.n_segments and request.top:
         console.print()
-        _print_segments(console, found["segments"], request.top, result.null_samples)
+        _print_segments(console, result._rows_of(result._listing.ranked(request.top)), result.null_samples)
     _print_notes(console, result)
     if request.output is not None:
         console.print(f"All segments are in {shown(request.output)}.", soft_wrap=True)
@@ -103,13 +103,9 @@ def _metrics(metrics: list[dict[str, Any]]) -> Any:
     return table
 
 
-def _print_segments(console: Console, segments: list[dict[str, Any]], top: int, n_draws: int) -> None:
-    """Stories only: the harmed ones first, then those that gain, then what is unclear."""
-    rank = {"harmed": 0, "gains": 1, "unclear": 2}
-    told = [row for row in segments if row["is_story"] or row["outcome"] == "unclear"]
-    chosen = sorted(told, key=lambda row: rank[row["outcome"]])[:top]
+def _print_segments(console: Console, segments: list[dict[str, Any]], n_draws: int) -> None:
     if console.width < _WIDTH_OF_A_TABLE:
-        for row in chosen:
+        for row in segments:
             chance = p_value_in_words(row["adjusted_p_value"], n_draws)
             numbers = f"{row['rows']:,} rows, {row['difference']:+.4f}, p {chance}"
             console.print(f"{shown(row['segment'])}: {numbers}, {row['outcome']}")
@@ -121,7 +117,7 @@ def _print_segments(console: Console, segments: list[dict[str, Any]], top: int, 
     for name in ("Rows", "Difference", "p"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Outcome", no_wrap=True)
-    for row in chosen:
+    for row in segments:
         table.add_row(
             shown(row["segment"]),
             f"{row['rows']:,}\n{percent(row['share'])}",

@@ -160,13 +160,12 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     told = f"{comparison.n_gaining:,} gain significantly, {comparison.n_harmed:,} are harmed"
     console.print()
     console.print(f"Of {comparison.n_segments:,} segments {told}; {wrong}.")
-    rows = comparison.to_dict(100)["segments"]
-    for outcome, word, style in (("harmed", "harmed", "red"), ("gains", "gains", "green")):
-        for row in [row for row in rows if row["outcome"] == outcome and row["is_story"]][:_MOST_SEGMENTS]:
+    for outcome, style in (("harmed", "red"), ("gains", "green")):
+        for row in comparison._rows_of(comparison._listing.stories(outcome)[:_MOST_SEGMENTS]):
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
             loss = f"{_LOSSES.get(comparison.primary, 'log loss')} {row['base_loss']:.4f} → {row['candidate_loss']:.4f}"
             numbers = f"{row['rows']:,} rows: {loss} (p {p_value})"
-            console.print(f"  {word}: {shown(row['segment'])}", style=style)
+            console.print(f"  {outcome}: {shown(row['segment'])}", style=style)
             console.print(f"    {numbers}")
 
 

@@ -171,7 +171,7 @@ def compare(
         loss = paired_loss(rows, primary if primary in LOSSES else LOSSES[0])
         search = SegmentSearch(loss, grid, codes, n_threads)
         if given.table is None:
-            listing, n_left_out = Listing.none(search.grid), 0
+            listing, n_left_out = Listing.none(search), 0
         else:
             listing, n_left_out = _searched(search, options, search_done)
             metrics.append(measure_mce(search, options, searched=search_done, drawn=draw_done))
@@ -237,7 +237,7 @@ def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) 
         adjusted = step_down(sums.evidence, null)
     else:
         adjusted = _shared(sums.evidence)
-    listing = Listing(search.grid, sums, adjusted, search.loss.rows.total_weight, options.level)
+    listing = Listing(search, sums, adjusted, search.loss.rows.total_weight, options.level)
     return listing, n_left_out
 
 

@@ -165,7 +165,7 @@ def _segments(comparison: Comparison, names: tuple[str, str], *, in_full: bool) 
         significant=codes != list(_OPTIONS).index("unclear"),
         stories=_stories(comparison, places, columns, names),
         curves={
-            place: _series(comparison, names, comparison._rows_inside(one))
+            place: _series(comparison, names, listing.inside(one))
             for place, one in enumerate(places[: MOST_CURVES if in_full else 0].tolist())
         },
         n_all=len(listing.sums),
@@ -203,19 +203,14 @@ def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, 
 
 
 def _stories(comparison: Comparison, places: Any, columns: dict[str, Any], names: tuple[str, str]) -> tuple[Story, ...]:
-    """The first few that are harmed, and that gain, each made mostly of other conditions than those told before."""
-    told: list[Story] = []
-    for outcome in ("harmed", "gains"):
-        known: list[set[Any]] = []
-        for i in np.flatnonzero(columns["outcome"] == outcome).tolist():
-            conditions = set(comparison._listing.segment(int(places[i])).conditions)
-            if any(2 * len(conditions & others) >= len(conditions) for others in known):
-                continue
-            known.append(conditions)
-            told.append(Story(i, _told(columns, i, names, outcome)))
-            if len(known) == _MOST_TOLD:
-                break
-    return tuple(told)
+    """The first few that are harmed, and that gain."""
+    stood = {place: i for i, place in enumerate(places.tolist())}
+    return tuple(
+        Story(stood[place], _told(columns, stood[place], names, outcome))
+        for outcome in ("harmed", "gains")
+        for place in comparison._listing.stories(outcome)[:_MOST_TOLD]
+        if place in stood
+    )
 
 
 def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str) -> str:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from trueup.comparison._listing import Listing
 from trueup.comparison._metrics import MetricDifference
@@ -122,10 +121,12 @@ class Comparison:
         """How many segments are significantly better off."""
         return int(np.count_nonzero(self._listing.outcomes == "gains"))
 
-    def _rows_inside(self, place: int) -> npt.NDArray[np.bool_]:
-        """Which rows are in the segment at a place of the sums, rows in the search's order."""
-        sums = self._listing.sums
-        return self._search.inside(int(sums.combination[place]), int(sums.cell[place]))
+    def _rows_of(self, places: list[int]) -> list[dict[str, Any]]:
+        """The rows of the table for the segments at these places of the sums, as plain values."""
+        columns = self._listing.columns_of(np.array(places, dtype=np.int64))
+        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        plain: list[dict[str, Any]] = json_values(rows)
+        return plain
 
     def to_dict(self, n_segments: int | None = 100) -> dict[str, Any]:
         """Return the result as plain values that JSON can hold.
