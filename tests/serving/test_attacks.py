@@ -68,6 +68,15 @@ def test_endless_trailers_are_refused_and_never_held(server, fitted):
     assert server.calibrate(fitted.request(1)).status == 200
 
 
+@needs_proc
+def test_bodies_that_were_refused_in_the_middle_give_their_memory_back(server):
+    before = resident_mb(server)
+    start = post("content-type: application/json\r\ntransfer-encoding: chunked\r\n", b"")
+    for _ in range(30):  # of 4 MiB each before they are refused
+        send_as_long_as_it_is_taken(server, start, b"10000\r\n" + b" " * 0x10000 + b"\r\n", 5)
+    assert resident_mb(server) - before < 60
+
+
 def test_a_hundred_kilobytes_of_headers_are_refused(server):
     request = b"GET /healthz HTTP/1.1\r\nhost: x\r\nx: " + b"a" * 100_000 + b"\r\n\r\n"
     assert status_of(server, request) == 431

@@ -120,7 +120,7 @@ def serve_command(
         "keyfile": keyfile,
         "max_rows": max_rows,
         "max_body_bytes": max_body * _MIB,
-        "max_bytes_in_work": max(4 * max_body, 128) * _MIB,
+        "max_bytes_in_work": max(2 * max_body, 64) * _MIB,
         "max_requests": max_requests,
         "max_connections": max_connections,
         "request_seconds": request_timeout,

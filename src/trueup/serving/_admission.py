@@ -27,12 +27,13 @@ class Admission:
 
     @contextmanager
     def body(self) -> Iterator[BodyBytes]:
-        """Count the bytes of one body for as long as the block lasts."""
+        """Hold one body for as long as the block lasts."""
         held = BodyBytes(self)
         try:
             yield held
         finally:
-            self.bytes_held -= held.count
+            self.bytes_held -= len(held.data)
+            held.data.clear()  # now, and not when an error's traceback is collected that refers to it
 
     @contextmanager
     def work(self) -> Iterator[None]:
@@ -53,13 +54,16 @@ class Admission:
 
 
 class BodyBytes:
-    """The bytes of one body that have come so far."""
+    """What has come of one body so far.
+
+    It is one piece of memory, which goes back when it is freed; thousands of small parts would not.
+    """
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
-        self.count = 0
+        self.data = bytearray()
 
-    def add(self, n_bytes: int) -> None:
-        """Count more bytes."""
-        self._admission.hold(n_bytes, self.count + n_bytes)
-        self.count += n_bytes
+    def add(self, part: bytes) -> None:
+        """Take more bytes, or raise a `Problem`."""
+        self._admission.hold(len(part), len(self.data) + len(part))
+        self.data += part

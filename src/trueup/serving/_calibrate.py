@@ -131,18 +131,16 @@ def _score_column(query: bytes) -> str | None:
 
 
 async def _collect(receive: Receive, held: BodyBytes, max_bytes: int) -> bytes:
-    parts: list[bytes] = []
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGoneError
         part: bytes = message.get("body", b"")
-        if held.count + len(part) > max_bytes:
+        if len(held.data) + len(part) > max_bytes:
             raise _too_large(max_bytes)
-        held.add(len(part))
-        parts.append(part)
+        held.add(part)
         if not message.get("more_body", False):
-            return b"".join(parts)
+            return bytes(held.data)
 
 
 def _too_large(max_bytes: int) -> Problem:

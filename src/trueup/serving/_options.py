@@ -79,7 +79,7 @@ class ServerOptions:
     max_body_bytes: int = 32 * 2**20
     max_rows: int = 100_000
     max_requests: int = 64
-    max_bytes_in_work: int = 128 * 2**20
+    max_bytes_in_work: int = 64 * 2**20
     max_connections: int = 1000
     request_seconds: float = 10.0
     keep_alive_seconds: float = 30.0
