@@ -27,6 +27,18 @@ def compared(pair: Pair, seed: int) -> Comparison:
     )
 
 
+def verdict_by_proof(result: Comparison) -> str:
+    """The verdict if every guardrail had to be shown to be within its margin, of the same comparison."""
+    is_unproven = any(reason.code == "guardrail_not_worse" for reason in result.reasons)
+    return "inconclusive" if result.verdict == "ship" and is_unproven else result.verdict
+
+
+def verdicts_of(results: Sequence[Comparison]) -> str:
+    """How often each verdict came, and would come if guardrails had to be proven."""
+    by_proof = dict(Counter(map(verdict_by_proof, results)))
+    return f"{dict(Counter(result.verdict for result in results))}; if guardrails had to be proven: {by_proof}"
+
+
 def of_equal_models(kind: str, runs: int, n: int) -> tuple[Counter[str], list[Comparison]]:
     """How often equal models ship, counting both directions, and any segment of them gains or is harmed."""
     found: Counter[str] = Counter()
@@ -36,6 +48,7 @@ def of_equal_models(kind: str, runs: int, n: int) -> tuple[Counter[str], list[Co
         result = compared(pair, seed)
         swapped = compared(pair._replace(base=pair.candidate, candidate=pair.base), seed)
         found["ship, either way"] += "ship" in (result.verdict, swapped.verdict)
+        found["the same if guardrails had to be proven"] += "ship" in map(verdict_by_proof, (result, swapped))
         found["primary significant"] += result.metrics["outcome"].to_pylist()[0] != "unclear"
         found["a segment gains or is harmed"] += result.n_gaining + result.n_harmed > 0
         results.append(result)
@@ -67,12 +80,12 @@ def main() -> None:
     for rows, runs in ((options.rows, options.runs), (50_000, options.runs // 4)):
         for harmed_by in (0.0, 0.8):
             results = [compared(better_model(seed, rows, harmed_by), seed) for seed in range(runs)]
-            verdicts = dict(Counter(result.verdict for result in results))
-            print(f"a better model, its logits off by {harmed_by:g} in 5 % of {rows:,} rows: {verdicts}")
+            what = f"a better model, its logits off by {harmed_by:g} in 5 % of {rows:,} rows"
+            print(f"{what}: {verdicts_of(results)}")
             print(coverage(results), flush=True)
     for rows, steep in ((500, 2.5), (1_000, 2.5), (2_000, 2.5), (options.rows, 1.6)):
-        verdicts = Counter(compared(blurred_model(seed, rows, steep), seed).verdict for seed in range(options.runs))
-        print(f"a model of better log loss, its PRAUC 3 % worse, {rows:,} rows: {dict(verdicts)}", flush=True)
+        results = [compared(blurred_model(seed, rows, steep), seed) for seed in range(options.runs)]
+        print(f"a model of better log loss, its PRAUC 3 % worse, {rows:,} rows: {verdicts_of(results)}", flush=True)
 
 
 if __name__ == "__main__":
