@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import trueup
 from trueup.datasets import make_traffic
 
 
@@ -69,3 +73,35 @@ def test_a_place_that_can_t_hold_a_page_is_refused_before_the_work(
     outcome = run(command, visits_file, *options, "--html", "-")
     assert outcome.code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("command", "options"), [("audit", AUDIT), ("compare", COMPARE)])
+def test_the_last_line_of_a_report_has_the_command_as_a_shell_takes_it(
+    command: str, options: tuple[str, ...], visits_file: Path, run: Run, tmp_path: Path
+) -> None:
+    page = tmp_path / "it's <b>.html"
+    arguments = (command, str(visits_file), *options, "--html", str(page), "--quiet")
+    assert run(*arguments).code == 0
+    assert shlex.split(_command_in(page)) == ["trueup", *arguments]
+
+
+def test_the_report_of_an_evaluation_has_the_command_too(visits_file: Path, run: Run, tmp_path: Path) -> None:
+    options = ("--label", "y", "--score", "p", "--drop", "q", "--max-rounds", "1", "--quiet")
+    arguments = ("evaluate", str(visits_file), *options, "-o", str(tmp_path / "out"))
+    assert run(*arguments).code == 0
+    assert shlex.split(_command_in(tmp_path / "out" / "report.html")) == ["trueup", *arguments]
+
+
+def test_a_report_made_in_python_has_no_command_even_after_one_that_was_typed(
+    visits_file: Path, run: Run, tmp_path: Path
+) -> None:
+    assert run("audit", str(visits_file), *AUDIT, "--html", str(tmp_path / "page.html"), "--quiet").code == 0
+    page = trueup.audit([0, 1] * 50, [0.4, 0.6] * 50).to_html()
+    assert page is not None
+    assert re.search(r"<footer><p>Made with trueup \S+ on [\d-]+\.</p></footer>", page)
+
+
+def _command_in(page: Path) -> str:
+    footer = re.search(r"<footer><p>Made with trueup \S+ on [\d-]+: (.*)</p></footer>", page.read_text("utf-8"))
+    assert footer is not None
+    return html.unescape(footer[1])

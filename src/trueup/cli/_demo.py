@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._errors import after_writing
 from trueup.cli._printing import print_json
+from trueup.cli._typed import named_in_reports
 from trueup.errors import DataFileError, FileError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _OF_OLDER_DEMOS = ("model.trueup", "scored.parquet", "calibrated.parquet", "repo
 _OWN = ("by-day", "in-time", "evaluation", "flights.parquet", "visits.parquet", *_OF_OLDER_DEMOS)
 
 
+@named_in_reports()
 def demo(data: str, rows: int, seed: int, folder: str, as_json: bool) -> None:
     """Tell the story, and leave its files behind."""
     from trueup.model import check_folder

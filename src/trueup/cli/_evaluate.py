@@ -15,6 +15,7 @@ from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
 from trueup.cli._printing import print_json, reader_may_leave, shown
+from trueup.cli._typed import named_in_reports
 from trueup.errors import DiagnosisError, FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class EvaluateRequest:
     fail_on: FailOn | None
 
 
+@named_in_reports()
 def evaluate(request: EvaluateRequest) -> int | None:
     """Evaluate what the request names, write it, and say what came out."""
     if request.output == STANDARD_STREAM:

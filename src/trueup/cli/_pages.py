@@ -7,6 +7,7 @@ from typing import Protocol
 
 from trueup.cli._files import STANDARD_STREAM, check_output, is_same_file
 from trueup.cli._printing import working_on
+from trueup.cli._typed import named_in_reports
 from trueup.errors import FileError, ParameterError
 
 __all__ = ["check_page", "file_in_title", "write_html"]
@@ -35,7 +36,7 @@ def write_html(result: HasPage, path: str | None, title: str, quiet: bool) -> No
     """Write a result's page, if one is asked for."""
     if path is None:
         return
-    with working_on("making the report", quiet):
+    with working_on("making the report", quiet), named_in_reports():
         try:
             result.to_html(path, title=title)
         except OSError as error:

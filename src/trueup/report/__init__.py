@@ -6,7 +6,7 @@ written beside it, in its own package.
 """
 
 from trueup.report._forms import in_form, p_value_in_form, percent_digits
-from trueup.report._limits import MOST_CURVES, MOST_SEGMENTS, made_with
+from trueup.report._limits import MOST_CURVES, MOST_SEGMENTS, made_by, made_with
 from trueup.report._render import page_out, render_page, render_summary, write_page
 from trueup.report._segment_values import Choice, Column, Form, Option, Segments, Series, Story
 from trueup.report._series import series_of
@@ -50,6 +50,7 @@ __all__ = [
     "Story",
     "Tone",
     "in_form",
+    "made_by",
     "made_with",
     "p_value_in_form",
     "page_out",
