@@ -1,6 +1,7 @@
 """`trueup compare`."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,17 @@ def test_the_screen_says_what_a_person_asks(compare):
     assert lines[0].startswith("region = north ")
     assert "≤ 0.025" in lines[0]
     assert all(len(line) <= 100 for line in outcome.out.splitlines())
+
+
+@pytest.mark.parametrize("width", ["100", "60"])
+def test_all_changes_have_one_minus_sign_and_sigmas_one_decimal(compare, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", width)
+    _, out = compare().out.split("\n", 1)  # the first line has the path
+    assert re.search(r"−\d", out)
+    assert not re.search(r"-\d", out)
+    if width == "100":
+        (sigmas,) = [line for line in out.splitlines() if line.startswith("MCE, σ")]
+        assert [len(decimals) for decimals in re.findall(r"\d\.(\d+)", sigmas)] == [1] * 5
 
 
 def test_the_numbers_are_those_of_python(compare, table):

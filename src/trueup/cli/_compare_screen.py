@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._files import STANDARD_STREAM
 from trueup.cli._findings import in_plural, p_value_in_words
-from trueup.cli._printing import facts, percent, screen, shown
+from trueup.cli._printing import facts, percent, screen, shown, signed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,14 +89,14 @@ def _metrics(metrics: list[dict[str, Any]]) -> Any:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Outcome", no_wrap=True)
     for metric in metrics:
-        digits = 2 if metric["metric"] == "mce" else 5
-        interval = "–" if metric["low"] is None else f"{metric['low']:+.{digits}f} … {metric['high']:+.{digits}f}"
+        digits = 1 if metric["metric"] == "mce" else 5
+        low, high = (signed(metric[end], digits) for end in ("low", "high"))
         values = (_number(metric[name], digits) for name in ("base", "candidate"))
         table.add_row(
             _NAMES[metric["metric"]],
             *values,
-            _number(metric["difference"], digits, "+"),
-            interval,
+            signed(metric["difference"], digits),
+            "–" if metric["low"] is None else f"{low} … {high}",
             metric["outcome"] if metric["low"] is not None else "–",
             style="dim" if metric["role"] == "shown" else "",
         )
@@ -107,7 +107,7 @@ def _print_segments(console: Console, segments: list[dict[str, Any]], n_draws: i
     if console.width < _WIDTH_OF_A_TABLE:
         for row in segments:
             chance = p_value_in_words(row["adjusted_p_value"], n_draws)
-            numbers = f"{row['rows']:,} rows, {row['difference']:+.4f}, p {chance}"
+            numbers = f"{row['rows']:,} rows, {signed(row['difference'], 5)}, p {chance}"
             console.print(f"{shown(row['segment'])}: {numbers}, {row['outcome']}")
         return
     from rich.table import Table
@@ -121,7 +121,7 @@ def _print_segments(console: Console, segments: list[dict[str, Any]], n_draws: i
         table.add_row(
             shown(row["segment"]),
             f"{row['rows']:,}\n{percent(row['share'])}",
-            f"{row['difference']:+.5f}",
+            signed(row["difference"], 5),
             p_value_in_words(row["adjusted_p_value"], n_draws),
             row["outcome"],
             style="bold" if row["outcome"] != "unclear" else "dim",
@@ -138,5 +138,5 @@ def _print_notes(console: Console, result: Comparison) -> None:
     console.print(" ".join(notes), style="dim")
 
 
-def _number(value: float | None, digits: int, sign: str = "") -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:{sign}.{digits}f}"
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"

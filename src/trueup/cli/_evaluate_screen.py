@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._files import STANDARD_STREAM
 from trueup.cli._findings import in_plural, p_value_in_words
 from trueup.cli._models import ModelSpec
-from trueup.cli._printing import facts, percent, screen, shown
+from trueup.cli._printing import facts, percent, screen, shown, signed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,13 +130,13 @@ def _metric_table(evaluation: Evaluation) -> Any:
         role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")
         unit = " σ" if metric["metric"] == "mce" else ""
         digits = 1 if metric["metric"] == "mce" else 4
-        low, high = (_signed(metric[end], digits) for end in ("low", "high"))
+        low, high = (signed(metric[end], digits) for end in ("low", "high"))
         interval = "" if metric["low"] is None else f"{low} to {high}"
         table.add_row(
             _METRICS.get(metric["metric"], metric["metric"]),
             f"{_number(metric['base']):.{digits}f}{unit}",
             f"{_number(metric['candidate']):.{digits}f}{unit}",
-            _signed(metric["difference"], digits),
+            signed(metric["difference"], digits),
             interval,
             Text(f"{word}{role}".removeprefix(", "), style=style),
         )
@@ -178,9 +178,3 @@ def _saved(evaluation: Evaluation) -> str:
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-def _signed(value: float | None, digits: int = 4) -> str:
-    if value is None:
-        return "–"
-    return f"{value:+.{digits}f}".replace("-", "−")

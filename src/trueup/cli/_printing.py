@@ -27,6 +27,7 @@ __all__ = [
     "reader_may_leave",
     "screen",
     "shown",
+    "signed",
     "working_on",
 ]
 
@@ -81,6 +82,11 @@ def shown(name: object) -> str:
 def percent(share: float, digits: int = 1) -> str:
     """A share as a percentage."""
     return "–" if math.isnan(share) else f"{100 * share:.{digits}f} %"
+
+
+def signed(value: float | None, digits: int) -> str:
+    """A change, with the sign that sentences have: a minus as wide as the plus."""
+    return "–" if value is None or math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
 
 
 def bytes_in_words(size: int) -> str:
