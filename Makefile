@@ -44,9 +44,9 @@ test: $(VENV)/installed-dev ## Run all tests, on all cores
 SANITIZED := build/sanitized
 SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 SANITIZED_SITE = $(SANITIZED)/$(patsubst $(abspath $(VENV))/%,%,$(SITE))
-KERNEL_TESTS := tests/inference tests/segments tests/training/test_gradients.py tests/training/test_rescale.py \
-	tests/model/test_trees.py tests/model/test_golden_file.py \
-	tests/summaries/test_bins_against_plain.py tests/comparison/test_resampling_against_plain.py \
+KERNEL_TESTS := tests/_scoring tests/segments tests/_fitting/test_gradients.py tests/_fitting/test_rescale.py \
+	tests/_model/test_trees.py tests/_model/test_golden_file.py \
+	tests/auditing/_sketches/test_bins_against_plain.py tests/comparison/test_resampling_against_plain.py \
 	tests/comparison/test_halved_segments_against_plain.py
 
 WATCHED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \

@@ -19,8 +19,8 @@ import numpy as np
 
 from machine import OtherWork, describe
 from trueup import MCGrad
+from trueup._fitting import seeds_from
 from trueup.baselines import DFMC, HKRR
-from trueup.calibrator import seeds_from
 from trueup.datasets import make_traffic
 from trueup.errors import ConvergenceWarning
 

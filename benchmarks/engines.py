@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 import trueup
 from machine import OtherWork, describe, real_data
 from scoring import interleaved
-from trueup.scorers import BatchScorer
+from trueup import BatchScorer
 
 PAGE = Path(__file__).parents[1] / "docs" / "scoring-where-the-data-lives.md"
 BEGIN, END = "<!-- Measured: python benchmarks/engines.py --write -->", "<!-- End of what was measured -->"

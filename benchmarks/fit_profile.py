@@ -19,8 +19,8 @@ from machine import describe
 from measured import Measurements
 from scoring import traffic
 from trueup import MCGrad, _native
-from trueup.calibrator import _fitting
-from trueup.training import _data, _growing, _lightgbm, _loop, _parts
+from trueup._fitting import _data, _growing, _lightgbm, _loop, _parts
+from trueup._fitting import _in_memory as _fitting
 
 WAYS = {"the paper's way": MCGrad.paper(validation=5, n_jobs=1), "defaults": MCGrad(validation=5, n_jobs=1)}
 SPENT_ON: list[tuple[str, Any, str]] = [

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trueup.model import atomic_path
+from trueup._runtime import atomic_path
 
 __all__ = ["CATEGORIES", "COLUMNS", "HOLD_OUT", "NUMBERS", "N_FILES", "huge_table", "in_memory", "piece_of"]
 
@@ -41,9 +41,8 @@ def huge_table(folder: Path, n_rows: int) -> Path:
 
 def in_memory(place: Path) -> dict[str, Any]:
     """The arguments of a fit in memory that holds out the rows which a fit of the files holds out, with its options."""
-    from trueup.calibrator import seeds_from
-    from trueup.packing import sides_for
-    from trueup.table import hash_column
+    from trueup._data import hash_column
+    from trueup._fitting import seeds_from, sides_for
 
     table = pq.read_table(place)
     sides = sides_for(HOLD_OUT, table.num_rows, seeds_from(0)[0]).of_rows(hash_column(table["user"]))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from machine import OtherWork, machine_facts
-from trueup.model import atomic_path
+from trueup._runtime import atomic_path
 
 __all__ = ["FOLDER", "Measurement", "Measurements", "read_all"]
 

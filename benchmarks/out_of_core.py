@@ -82,7 +82,7 @@ def calibrate_stream(folder: Path, n_rows: int) -> dict[str, Any]:
 
 def audit_stream(folder: Path, n_rows: int) -> dict[str, Any]:
     """Audit the files of the folder."""
-    from trueup.summaries import audit_stream as audit
+    from trueup.auditing import audit_stream as audit
 
     result = audit(huge_table(folder, n_rows), label="y", score="p", features=FEATURES)
     return {"peak MB": peak_mb(), "segments": result.n_segments}

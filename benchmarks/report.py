@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from measured import Measurement
-from trueup.model import atomic_path
+from trueup._runtime import atomic_path
 
 __all__ = ["as_text", "write_readme"]
 

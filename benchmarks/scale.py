@@ -83,12 +83,12 @@ class Peak:
 def stages(folder: Path, n_rows: int, n_features: int) -> dict[str, float]:
     """Seconds of each stage, and bytes."""
     from trueup import MCGrad
-    from trueup.calibrator import FitOptions, growth_of
-    from trueup.calibrator._streaming import _splits, roles_of
-    from trueup.packing import PackedStore, TableFacts, sides_for
-    from trueup.streams import open_stream
-    from trueup.training import LightGBMGrower
-    from trueup.training._parts import LocalPart, shared_rescaling
+    from trueup._data import open_stream
+    from trueup._fitting import FitOptions, TableFacts, growth_of, sides_for
+    from trueup._fitting._lightgbm import LightGBMGrower
+    from trueup._fitting._parts import LocalPart, shared_rescaling
+    from trueup._fitting._plan import PackedStore
+    from trueup._fitting._streaming import _splits, roles_of
 
     options = FitOptions(**MCGrad(features=FEATURES[:n_features]).get_params())
     stream = open_stream(huge_table(folder, n_rows))

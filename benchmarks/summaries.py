@@ -26,9 +26,9 @@ from machine import MB, PeakMemory, describe
 from measured import Measurements
 from paper.tasks import base_scores, load_task
 from scoring import traffic
+from trueup._data import read_table
+from trueup.auditing import SummarySpec, audit_stream, load_summary, summarize
 from trueup.segments import cross_columns, grid_of, measure_segments, sort_rows
-from trueup.summaries import SummarySpec, audit_stream, load_summary, summarize
-from trueup.table import read_table
 
 MANY_ROWS = 200_000 if "--quick" in sys.argv else 1_000_000
 SAMPLE = 100_000

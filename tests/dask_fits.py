@@ -19,11 +19,11 @@ import pandas as pd
 from dask import delayed
 
 from trueup import MCGrad
+from trueup._data import hash_column
+from trueup._fitting import sides_for
+from trueup._scoring import Calibrator
 from trueup.datasets import make_traffic
 from trueup.distributed import DaskMCGrad
-from trueup.inference import Calibrator
-from trueup.packing import sides_for
-from trueup.table import hash_column
 
 __all__ = [
     "COLUMNS",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import trueup
-from trueup.diagnosis import Diagnosis
+from trueup.evaluation import Diagnosis
 
 
 @dataclass(frozen=True, eq=False)

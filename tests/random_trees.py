@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from trueup.model import Trees
+from trueup._model import Trees
 
 __all__ = ["N_FEATURES", "random_trees"]
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trueup.curves import cumulative_curve, reliability_curve
-from trueup.report import (
+from trueup._report import (
     Check,
     Choice,
     Column,
@@ -27,6 +26,7 @@ from trueup.report import (
     Series,
     Story,
 )
+from trueup.metrics import cumulative_curve, reliability_curve
 
 # What would be harmful if a page took it for anything but text.
 HOSTILE = (

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import trueup
-from trueup.summaries import SegmentSummary, SummarySpec, summarize
+from trueup.auditing import SegmentSummary, SummarySpec, summarize
 
 KINDS = ("plain", "ties", "soft", "weights", "rare", "certain")
 # Floats of an audit are rounded too: its sums of thousands of rows are right to about this much.

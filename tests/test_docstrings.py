@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -57,3 +59,11 @@ def test_every_public_thing_is_documented_in_full(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, thing in public_things().items() if is_callable_code(thing)])
 def test_every_public_thing_has_an_example(name: str) -> None:
     assert ">>> " in (inspect.getdoc(public_things()[name]) or "")
+
+
+@pytest.mark.parametrize("name", [name for name, thing in public_things().items() if inspect.isclass(thing)])
+def test_the_examples_of_methods_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # doctest looks for methods where a class says that it is from, and public classes name their package instead.
+    monkeypatch.chdir(tmp_path)
+    for found in doctest.DocTestFinder(exclude_empty=True).find(public_things()[name], name, module=False):
+        assert doctest.DocTestRunner().run(found).failed == 0, found.name

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trueup.model import _file, _manifest
+from trueup._model import _file, _manifest
 
 PAGE = Path(__file__).parents[1] / "SECURITY.md"
 MIB = 2**20

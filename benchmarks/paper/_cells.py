@@ -13,8 +13,8 @@ from typing import Any
 from paper._methods import Method, ScoredTask
 from paper._metrics import measure
 from paper.tasks import Task
+from trueup._runtime import atomic_path
 from trueup.errors import DataFileError
-from trueup.model import atomic_path
 
 __all__ = ["Cell", "CellKey", "cell_path", "failure_path", "read_cell", "run_cell", "write_cell"]
 

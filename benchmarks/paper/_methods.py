@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paper.tasks import Task
-from trueup.calibrator import MCGrad
-from trueup.training import PAPER_DEFAULTS
+from trueup._fitting import PAPER_DEFAULTS
+from trueup.calibration import MCGrad
 
 __all__ = ["METHODS", "Method", "Outcome", "ScoredTask"]
 

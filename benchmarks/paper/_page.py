@@ -14,8 +14,8 @@ from paper._figures import draw_ablations, draw_errors, draw_timing
 from paper._findings import Findings, tidy_rows
 from paper._layout import layout
 from paper._paper import paper_figures
+from trueup._runtime import atomic_path
 from trueup.errors import DataFileError
-from trueup.model import atomic_path
 
 __all__ = ["FILES", "write_page"]
 

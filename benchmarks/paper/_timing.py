@@ -14,7 +14,7 @@ import numpy as np
 
 from paper._cells import write_json
 from paper.tasks import Task, base_scores, load_task
-from trueup.calibrator import MCGrad
+from trueup.calibration import MCGrad
 from trueup.errors import DataFileError
 
 __all__ = ["TIMED_GROUPS", "TimingCell", "TimingPlan", "read_timing", "run_timing"]

@@ -114,7 +114,7 @@ def measure(name: str, connections: int, seconds: float, model: Path) -> dict[st
     seen = Seen()
     with running_server(model) as server:
         before = sum(resident_mb((server.pid, *server.workers)))
-        end, attack = time.monotonic() + seconds, ATTACKS[name]
+        end = time.monotonic() + seconds
         threads = [
             *(
                 threading.Thread(target=attack_until, args=(end, server.port, ATTACKS[name]))

@@ -12,7 +12,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from machine import machine_facts
-from trueup.model import atomic_path
+from trueup._runtime import atomic_path
 
 __all__ = ["finish", "quantiles"]
 

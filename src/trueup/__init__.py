@@ -9,30 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trueup import (
+        auditing,
         baselines,
-        curves,
+        calibration,
+        comparison,
         datasets,
         errors,
         evaluation,
         metrics,
         plot,
-        scorers,
         segments,
         serving,
-        streams,
-        summaries,
     )
+    from trueup._data import Stream, open_stream
+    from trueup._scoring import Calibrator, load
+    from trueup._scoring._onnx._export import OnnxExport, export_onnx
+    from trueup._scoring._scorer import BatchScorer
     from trueup.auditing import AuditResult, audit
-    from trueup.calibrator import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
+    from trueup.calibration import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
-    from trueup.diagnosis import Diagnosis, Finding, diagnose
-    from trueup.evaluation import Evaluation, evaluate
-    from trueup.exporting import OnnxExport, export_onnx
-    from trueup.inference import Calibrator, load
+    from trueup.evaluation import Diagnosis, Evaluation, Finding, diagnose, evaluate
 
 __all__ = [
     "TRUSTED_TYPES",
     "AuditResult",
+    "BatchScorer",
     "Calibrator",
     "Comparison",
     "Diagnosis",
@@ -41,11 +42,14 @@ __all__ = [
     "MCGrad",
     "MulticalibratedClassifier",
     "OnnxExport",
+    "Stream",
     "__version__",
     "audit",
+    "auditing",
     "baselines",
+    "calibration",
     "compare",
-    "curves",
+    "comparison",
     "datasets",
     "diagnose",
     "errors",
@@ -54,45 +58,45 @@ __all__ = [
     "export_onnx",
     "load",
     "metrics",
+    "open_stream",
     "plot",
-    "scorers",
     "segments",
     "serving",
-    "streams",
-    "summaries",
 ]
 
 _HOME = {
     "AuditResult": "trueup.auditing",
-    "Calibrator": "trueup.inference",
+    "BatchScorer": "trueup._scoring._scorer",
+    "Calibrator": "trueup._scoring",
     "Comparison": "trueup.comparison",
-    "Diagnosis": "trueup.diagnosis",
+    "Diagnosis": "trueup.evaluation",
     "Evaluation": "trueup.evaluation",
-    "Finding": "trueup.diagnosis",
-    "MCGrad": "trueup.calibrator",
-    "MulticalibratedClassifier": "trueup.calibrator",
-    "OnnxExport": "trueup.exporting",
-    "TRUSTED_TYPES": "trueup.calibrator",
+    "Finding": "trueup.evaluation",
+    "MCGrad": "trueup.calibration",
+    "MulticalibratedClassifier": "trueup.calibration",
+    "OnnxExport": "trueup._scoring._onnx._export",
+    "Stream": "trueup._data",
+    "TRUSTED_TYPES": "trueup.calibration",
     "audit": "trueup.auditing",
     "compare": "trueup.comparison",
-    "diagnose": "trueup.diagnosis",
+    "diagnose": "trueup.evaluation",
     "evaluate": "trueup.evaluation",
-    "export_onnx": "trueup.exporting",
-    "load": "trueup.inference",
+    "export_onnx": "trueup._scoring._onnx._export",
+    "load": "trueup._scoring",
+    "open_stream": "trueup._data",
 }
 _SUBPACKAGES = (
+    "auditing",
     "baselines",
-    "curves",
+    "calibration",
+    "comparison",
     "datasets",
     "errors",
     "evaluation",
     "metrics",
     "plot",
-    "scorers",
     "segments",
     "serving",
-    "streams",
-    "summaries",
 )
 
 

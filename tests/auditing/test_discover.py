@@ -9,8 +9,8 @@ import pytest
 
 import trueup
 from simulated import true_scores
+from trueup._data import read_table
 from trueup.auditing._discover import discover_segments
-from trueup.table import read_table
 
 
 def wrong_in(inside: Any, p: Any, by: float, seed: int) -> Any:

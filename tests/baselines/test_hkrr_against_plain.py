@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plain_baselines import PlainHKRR
+from trueup._fitting import seeds_from
 from trueup.baselines import HKRR
 from trueup.baselines._cells import bins_of
-from trueup.calibrator import seeds_from
 
 
 def some_rows(seed: int, n: int, n_groups: int) -> tuple[Any, Any, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trueup._model import Trees
+from trueup._scoring import correction
 from trueup.baselines import LSBoost
 from trueup.baselines._levels import joined_by_level, levels_of, nearest_levels
 from trueup.errors import ParameterError
-from trueup.inference import correction
-from trueup.model import Trees
 
 
 def wrong_rows(seed: int = 0, n: int = 6000) -> tuple[dict[str, Any], Any, Any]:

@@ -7,7 +7,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from trueup.summaries import SummarySpec, load_summary, summarize
+from trueup.auditing import SummarySpec, load_summary, summarize
 
 ROLES = ("--label=y", "--score=p", "--weight=w")
 FEATURES = ["country", "version", "hour", "flag"]

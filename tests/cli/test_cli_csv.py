@@ -5,9 +5,9 @@ import csv
 import pyarrow as pa
 import pytest
 
+from trueup._data._csv import read_csv, with_category_text, with_faithful_text
+from trueup._model import ValueKind
 from trueup.cli._files import Format, TableSource, write_table
-from trueup.model import ValueKind
-from trueup.streams._csv import read_csv, with_category_text, with_faithful_text
 
 
 @pytest.fixture

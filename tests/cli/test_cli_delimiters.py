@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from trueup._data import open_stream
 from trueup.cli._files import Format, Reading, TableSource
 from trueup.errors import DataWarning, FileError, ParameterError
-from trueup.streams import open_stream
 
 ROWS = {"name": ["a", "b;c,d"], "n": [1, 2], "x": [0.25, 1.5]}
 

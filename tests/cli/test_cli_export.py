@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import trueup
-from trueup.exporting import _export
+from trueup._scoring._onnx import _export
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'trueup[onnx]'")
 

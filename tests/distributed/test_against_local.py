@@ -12,13 +12,12 @@ from sklearn.base import clone
 
 from dask_fits import frame_of, kind_of_fit
 from trueup import MCGrad
-from trueup.calibrator import seeds_from
+from trueup._data import hash_column
+from trueup._fitting import seeds_from, sides_for
 from trueup.datasets import make_traffic
 from trueup.distributed import DaskMCGrad
 from trueup.errors import InsufficientDataWarning, RescaleWarning
 from trueup.metrics import log_loss
-from trueup.packing import sides_for
-from trueup.table import hash_column
 
 N = 24_000
 TRAFFIC, FRESH = make_traffic(N, random_state=5), make_traffic(20_000, random_state=6)

@@ -12,11 +12,11 @@ from distributed import Client
 
 from dask_fits import frame_of, without_other
 from simulated import scores_wrong_in
+from trueup._fitting import StreamRoles
+from trueup.auditing import SummarySpec, audit_stream
 from trueup.distributed import audit
 from trueup.distributed._audit import _sampled
 from trueup.errors import ColumnError, LabelError, ParameterError, ScoreError, TableError, WeightError
-from trueup.packing import StreamRoles
-from trueup.summaries import SummarySpec, audit_stream
 
 Y, P, FEATURES = scores_wrong_in("device = desktop and plan = pro", -0.2, seed=1, n=4_000)
 ROWS = pd.DataFrame({**FEATURES, "y": Y, "p": P, "w": np.random.default_rng(2).integers(1, 4, 4_000) / 2})

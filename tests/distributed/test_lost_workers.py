@@ -36,7 +36,7 @@ def doom(client: Client, module: str, name: str, call: int) -> str:
 
 GROWING = {
     "while it prepares its rows for round two": ("trueup.distributed._shard", "copy_bins", 2),
-    "in the middle of growing round two": ("trueup.training._growing", "add_tree", TREES + 3),
+    "in the middle of growing round two": ("trueup._fitting._growing", "add_tree", TREES + 3),
 }
 
 

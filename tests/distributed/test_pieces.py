@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_fits import frame_of, sum_of_rows
+from trueup._fitting import Rescaling, StreamRoles, sides_for
 from trueup.distributed._cluster import Pieces, reduced, spread
 from trueup.distributed._fit import _gradient_unit
 from trueup.distributed._growing import RoundStart, _crew, _of_network
@@ -37,8 +38,6 @@ from trueup.distributed._pieces import (
 )
 from trueup.distributed._shard import Network, NotReadyError, free_ports
 from trueup.errors import DataError
-from trueup.packing import StreamRoles, sides_for
-from trueup.training import Rescaling
 
 ROWS = pd.DataFrame({"x": [1.0, 2.0, np.nan, 4.0], "y": [0, 1, 1, 0], "p": [0.5, 0.5, 0.8, 0.2], "w": [1.0, 2, 3, 4]})
 LOGITS = np.array([0.0, 0.0, math.log(4), -math.log(4)])

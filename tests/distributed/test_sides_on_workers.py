@@ -10,12 +10,11 @@ import pytest
 from distributed import Client
 
 from dask_fits import COLUMNS, frame_of, kind_of_fit, rows_of_traffic, sides_here
-from trueup.calibrator import seeds_from
+from trueup._data import hash_column
+from trueup._fitting import seeds_from, sides_for
 from trueup.distributed import _fit
 from trueup.distributed._cluster import Pieces
 from trueup.metrics import log_loss
-from trueup.packing import sides_for
-from trueup.table import hash_column
 
 ROWS = rows_of_traffic(2_000)[["country", "device", "hour", "clicked", "p", "user"]].assign(
     row=np.arange(2_000), name=lambda rows: "u" + rows["user"].astype(str)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueup._data import Column, read_table
 from trueup.errors import ColumnError, DataError, ParameterError
 from trueup.evaluation._fit import folds_of_groups
 from trueup.evaluation._split import check_share, group_codes, split_at_random, split_by_group, split_in_time
 from trueup.evaluation._times import read_times, time_in_words
-from trueup.table import Column, read_table
 
 
 def column(values: Any) -> Column:

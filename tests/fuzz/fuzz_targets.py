@@ -36,7 +36,7 @@ from trueup.serving._problems import Problem
 __all__ = ["BODIES", "TARGETS", "Target"]
 
 HERE = Path(__file__).parent
-GOLDEN = HERE.parent / "model" / "golden"
+GOLDEN = HERE.parent / "_model" / "golden"
 MAX_ROWS = 1000
 _MANY = 65  # rows that are scored as a table rather than one by one
 _SEGMENT_TABLE = {"country": ["NO", None, "a b"], "age": [18, None, 25.5], "member": [True, False, None]}
@@ -260,19 +260,19 @@ TARGETS: dict[str, Callable[[], Target]] = {
         LoadModelFile(),
         mutate_model_file,
         _model_seeds,
-        ("trueup.model", "trueup.inference", "trueup.features", "zipfile"),
+        ("trueup._model", "trueup._scoring", "trueup.features", "zipfile"),
     ),
     "json_body": lambda: Target(
         AnswerBody(read_json, write_json),
         mutate_json_body,
         lambda: json_bodies() + _kept("json_body"),
-        ("trueup.serving", "trueup.inference", "trueup.features", "trueup.table"),
+        ("trueup.serving", "trueup._scoring", "trueup.features", "trueup._data"),
     ),
     "arrow_body": lambda: Target(
         AnswerBody(read_arrow, write_arrow),
         mutate_arrow_body,
         lambda: arrow_bodies() + _kept("arrow_body"),
-        ("trueup.serving", "trueup.inference", "trueup.features", "trueup.table"),
+        ("trueup.serving", "trueup._scoring", "trueup.features", "trueup._data"),
     ),
     "condition": lambda: Target(read_condition, mutate_condition, _condition_seeds, ("trueup.segments",)),
 }

@@ -8,7 +8,16 @@ from sklearn.model_selection import cross_val_score
 
 import trueup.metrics
 
-NOT_ALONE = ("maximum_over_groups", "multicalibration_scorer")  # the one needs groups, the other is a scorer itself
+CURVES = (
+    "CumulativeCurve",
+    "ReliabilityCurve",
+    "ScoreDensity",
+    "cumulative_curve",
+    "reliability_curve",
+    "score_density",
+)
+# Groups are needed, it is a scorer itself, or it gives no number.
+NOT_ALONE = ("maximum_over_groups", "multicalibration_scorer", *CURVES)
 ALONE = [name for name in trueup.metrics.__all__ if name not in NOT_ALONE]
 X = np.random.default_rng(1).normal(size=(90, 2))
 LABELS = (np.random.default_rng(2).random(90) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)

@@ -119,10 +119,14 @@ def test_average_precision_of_positives_alone_is_one() -> None:
 
 def test_every_metric_is_listed() -> None:
     assert trueup.metrics.__all__ == [
+        "CumulativeCurve",
+        "ReliabilityCurve",
+        "ScoreDensity",
         "average_precision",
         "brier_calibration",
         "brier_refinement",
         "brier_score",
+        "cumulative_curve",
         "ecce",
         "ecce_pvalue",
         "ecce_sigma",
@@ -136,7 +140,9 @@ def test_every_metric_is_listed() -> None:
         "regression_ecce_pvalue",
         "regression_ecce_sigma",
         "regression_ecce_standard_error",
+        "reliability_curve",
         "roc_auc",
+        "score_density",
         "smooth_calibration_error",
     ]
 

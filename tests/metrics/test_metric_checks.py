@@ -13,7 +13,15 @@ import trueup.metrics
 from trueup.errors import DataError, LabelError, ScoreError, TableError, WeightError
 from trueup.metrics import brier_score
 
-NOT_ALONE = ("maximum_over_groups", "multicalibration_scorer")
+CURVES = (
+    "CumulativeCurve",
+    "ReliabilityCurve",
+    "ScoreDensity",
+    "cumulative_curve",
+    "reliability_curve",
+    "score_density",
+)
+NOT_ALONE = ("maximum_over_groups", "multicalibration_scorer", *CURVES)
 OF_PROBABILITIES = [
     name for name in trueup.metrics.__all__ if name not in NOT_ALONE and not name.startswith("regression")
 ]

@@ -20,11 +20,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from metrics.golden.make_mcgrad_values import CASES, CATEGORICAL, NUMERICAL, draw, measure
+from trueup._data import read_table
 from trueup.errors import ColumnError, DataError, ParameterError, TableError
 from trueup.metrics import ecce_pvalue, ecce_sigma, maximum_over_groups, multicalibration_error, multicalibration_scorer
 from trueup.metrics._ecce import brownian_range_survival
 from trueup.segments import cross_columns, enumerate_segments, grid_of, measure_segments, sort_rows
-from trueup.table import read_table
 
 # Each row has a variance of 3/16. Sums of label minus score at 0.25 and at 0.75:
 #   left   2 of 3 positive: 2 - 0.75 =  1.25   2 of 3: 2 - 2.25 = -0.25   path 0, 1.25, 1:     range 1.25

@@ -6,8 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from trueup.curves import cumulative_curve
-from trueup.metrics import ecce, ecce_pvalue, ecce_sigma
+from trueup.metrics import cumulative_curve, ecce, ecce_pvalue, ecce_sigma
 from trueup.plot import CumulativeDisplay
 
 RANDOM = np.random.default_rng(1)

@@ -6,10 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from trueup.curves import reliability_curve
 from trueup.datasets import make_traffic
 from trueup.errors import ColumnError, ParameterError, TableError
-from trueup.metrics import ecce_sigma
+from trueup.metrics import ecce_sigma, reliability_curve
 from trueup.plot import FeatureGridDisplay
 
 VISITS = make_traffic(4_000)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from trueup.curves import reliability_curve
 from trueup.datasets import make_traffic
 from trueup.errors import ParameterError, ScoreError
+from trueup.metrics import reliability_curve
 from trueup.plot import ReliabilityDisplay
 
 RANDOM = np.random.default_rng(0)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueup._data import read_table
+from trueup._model import ValueKind
 from trueup.errors import ColumnError, ParameterError
-from trueup.model import ValueKind
 from trueup.segments import ColumnCut, Missing, OneOf, cross_columns, learn_cuts
-from trueup.table import read_table
 
 VALUES = st.one_of(
     st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "c", "d", "é", ""])), min_size=1, max_size=30),

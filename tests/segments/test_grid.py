@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueup._data import read_table
 from trueup.errors import ColumnError, ParameterError
 from trueup.segments import Partition, Segment, SegmentGrid, cross_columns, enumerate_segments, grid_of, sort_rows
 from trueup.segments import _measure as measure
-from trueup.table import read_table
 
 PALETTE = {
     "color": ["red", "red", "blue", "blue"],

@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from trueup._data import read_table
 from trueup.errors import ColumnError, ParameterError, TableError
 from trueup.segments import Interval, Missing, Segment, group_masks, group_partitions, parse_segment
-from trueup.table import read_table
 
 TABLE = read_table({"age": [20, 30, 40, None], "country": ["NO", "SE", "NO", "SE"]})
 MASKS = {"young": [True, False, False, False], "old": [False, False, True, False]}

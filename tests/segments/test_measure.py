@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueup._data import read_table
 from trueup.metrics import ecce, ecce_sigma, ecce_standard_error
 from trueup.segments import (
     ScoredRows,
@@ -23,7 +24,6 @@ from trueup.segments import (
     sum_again,
 )
 from trueup.segments import _measure as measure
-from trueup.table import read_table
 
 Rows = tuple[Any, Any, Any]
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueup import _native
+from trueup._data import read_table
 from trueup.segments import (
     NullMaxima,
     ScoredRows,
@@ -26,7 +27,6 @@ from trueup.segments import (
 )
 from trueup.segments import _measure as measure
 from trueup.segments import _null as null_module
-from trueup.table import read_table
 
 TOLERANCE = 1e-5  # the null is summed in single precision
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trueup.features import learn_columns
+from trueup._data import read_table
+from trueup._features import learn_columns
 from trueup.segments import Partition, between, parse_segment
 from trueup.segments._partitions import cut_column
-from trueup.table import read_table
 
 
 def cut(values: Any, max_values: int = 3, *, categorical: bool = False, splits_lumps: bool = True) -> Partition | None:

@@ -134,7 +134,7 @@ def test_a_type_that_python_has_no_name_for_is_refused():
     # Month intervals: C++ reads them, and pyarrow fails with KeyError wherever such an array is touched.
     corpus = Path(__file__).parents[1] / "fuzz" / "corpus" / "arrow_body"
     body = (corpus / "dictionary-of-month-intervals").read_bytes()[1:]
-    calibrator = trueup.load(Path(__file__).parents[1] / "model" / "golden" / "format_1_knots.trueup")
+    calibrator = trueup.load(Path(__file__).parents[1] / "_model" / "golden" / "format_1_knots.trueup")
     with pytest.raises(Problem, match="no column 'score' of base scores"):
         read_arrow(body, RowPlan.of(calibrator.model), max_rows=1000)
 

@@ -9,8 +9,8 @@ import pytest
 
 import trueup
 from small_fits import quick
+from trueup._model import TrainingSummary
 from trueup.errors import ModelFileError
-from trueup.model import TrainingSummary
 from trueup.serving import ModelSlot
 from trueup.serving._logs import Log
 from trueup.serving._plan import check_servable

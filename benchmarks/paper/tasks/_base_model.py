@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from paper.tasks._columns import FloatArray, floats, holds_text
 from paper.tasks._task import Task
-from trueup.model import atomic_path, cache_folder
-from trueup.table import arrow_to_numpy
+from trueup._data import arrow_to_numpy
+from trueup._runtime import atomic_path, cache_folder
 
 __all__ = ["base_matrix", "base_scores"]
 

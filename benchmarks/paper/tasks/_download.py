@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trueup._runtime import atomic_path, cache_folder
 from trueup.errors import DataFileError
-from trueup.model import atomic_path, cache_folder
 
 __all__ = ["HASHES_FILE", "RemoteFile", "fetch"]
 

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import library_of
+from trueup._runtime import thread_count
 from trueup.auditing._cost import n_passes, tell_cost, warn_of_nothing
 from trueup.auditing._discover import discover_segments
 from trueup.auditing._input import AuditInput, read_input
@@ -20,7 +22,6 @@ from trueup.auditing._result import AuditResult
 from trueup.auditing._stories import Audited
 from trueup.auditing._whole import whole_of
 from trueup.errors import ParameterError
-from trueup.inference import thread_count
 from trueup.segments import (
     MIN_VARIANCE,
     Partition,
@@ -35,7 +36,6 @@ from trueup.segments import (
     sort_rows,
     step_down,
 )
-from trueup.table import library_of
 
 __all__ = ["audit"]
 

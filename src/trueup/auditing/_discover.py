@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
+from trueup._data import CalibrationTable
+from trueup._features import FeatureCodes, learn_columns
 from trueup.auditing._regions import EncodedTable, Region, regions_of
-from trueup.features import FeatureCodes, learn_columns
 from trueup.segments import Partition, Segment
-from trueup.table import CalibrationTable
 
 __all__ = ["discover_segments"]
 

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
 from trueup.errors import LabelError, TableError
-from trueup.table import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
 
 __all__ = ["AuditInput", "number_of_labels", "read_input"]
 

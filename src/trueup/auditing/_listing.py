@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from trueup.auditing._power import detectable_sum
 from trueup.auditing._stories import Audited, Stories, tell_stories
-from trueup.metrics._ecce import brownian_range_survival
-from trueup.metrics._wilson import wilson_interval
+from trueup.metrics import brownian_range_survival, wilson_interval
 from trueup.segments import Segment, SegmentSums
 
 __all__ = ["MOST_LISTED", "Listing", "directions"]

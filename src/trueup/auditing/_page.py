@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.auditing._listing import Listing
-from trueup.auditing._words import detectable_in_words, in_plural
-from trueup.report import (
+from trueup._report import (
     MOST_CURVES,
     MOST_SEGMENTS,
     Choice,
@@ -32,6 +30,8 @@ from trueup.report import (
     percent_digits,
     series_of,
 )
+from trueup.auditing._listing import Listing
+from trueup.auditing._words import detectable_in_words, in_plural
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.metrics._ecce import brownian_range_survival
+from trueup.metrics import brownian_range_survival
 from trueup.segments import NullMaxima, evidence
 
 __all__ = ["critical_evidence", "detectable_sum"]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.model import Feature
+from trueup._model import Feature
 from trueup.segments import Condition, Interval, Missing, OneOf, Segment, between
 
 __all__ = ["EncodedTable", "Region", "regions_of"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from trueup._data import build_table, json_values
 from trueup.auditing._listing import Listing
 from trueup.errors import ParameterError
-from trueup.table import build_table, json_values
 
 __all__ = ["SCHEMA_VERSION", "AuditResult"]
 
@@ -168,15 +168,15 @@ class AuditResult:
         >>> result.to_html(title="A fair coin").startswith("<!doctype html>")
         True
         """
+        from trueup._report import page_out
         from trueup.auditing._page import audit_page
-        from trueup.report import page_out
 
         return page_out(audit_page(self, title=title), path)
 
     def _repr_html_(self) -> str:
         """The result in brief, for notebooks."""
+        from trueup._report import render_summary
         from trueup.auditing._page import audit_page
-        from trueup.report import render_summary
 
         return render_summary(audit_page(self, in_full=False))
 

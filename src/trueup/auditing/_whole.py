@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup.auditing._power import detectable_sum
-from trueup.metrics import ecce
-from trueup.metrics._ecce import brownian_range_survival
+from trueup.metrics import brownian_range_survival, ecce
 from trueup.segments import ScoredRows, certain_variance, evidence
 
 __all__ = ["Whole", "whole_of"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
-    from trueup.summaries import SummaryAudit
+    from trueup.auditing._sketches._result import SummaryAudit
 
 __all__ = ["detectable_in_words", "in_plural", "verdict_in_words"]
 

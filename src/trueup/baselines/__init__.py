@@ -4,6 +4,7 @@
 `GroupMCGrad` calibrate groups that you name, `LSBoost` the level sets of the score. `trueup.load` reads their files.
 """
 
+from trueup._runtime import pin_to
 from trueup.baselines._hkrr import HKRR
 from trueup.baselines._lsboost import LSBoost
 from trueup.baselines._of_scores import IsotonicCalibrator, PlattCalibrator, TemperatureCalibrator
@@ -18,3 +19,5 @@ __all__ = [
     "PlattCalibrator",
     "TemperatureCalibrator",
 ]
+
+pin_to(__name__, __all__, globals())

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from trueup._data import CalibrationTable
+from trueup._model import CalibrationModel, FeatureSpec, ScoreMap
+from trueup._scoring import Calibrator, read_base_scores
 from trueup.baselines._rows import FitRows, GroupsOfRows, groups_again, summary_of
-from trueup.inference import Calibrator, read_base_scores
-from trueup.model import CalibrationModel, FeatureSpec, ScoreMap
-from trueup.table import CalibrationTable
 
 __all__ = ["Baseline", "GroupBaseline", "ScoreBaseline"]
 

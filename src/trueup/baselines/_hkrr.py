@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trueup._fitting import seeds_from
 from trueup.baselines._cells import CellFit, CellRows, CellUpdates, apply_cells, fit_cells
 from trueup.baselines._checks import check_number, check_whole
 from trueup.baselines._estimator import GroupBaseline
@@ -21,7 +22,6 @@ from trueup.baselines._rows import (
     read_groups,
     read_rows,
 )
-from trueup.calibrator import seeds_from
 from trueup.errors import ConvergenceWarning, DataError, ParameterError, callers_level
 from trueup.metrics import multicalibration_error
 

@@ -10,10 +10,10 @@ import lightgbm as lgb
 import numpy as np
 import numpy.typing as npt
 
+from trueup._fitting import Split, trees_and_gains
+from trueup._model import ARRAY_TYPES, Trees
+from trueup._scoring import correction
 from trueup.errors import TrainingError
-from trueup.inference import correction
-from trueup.model import ARRAY_TYPES, Trees
-from trueup.training import Split, trees_and_gains
 
 __all__ = ["LevelData", "LevelGrowth", "apply_levels", "fit_levels", "joined_by_level", "levels_of", "nearest_levels"]
 

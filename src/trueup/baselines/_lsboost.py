@@ -8,16 +8,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from trueup._features import FeatureEncoder, learn_features
+from trueup._fitting import make_splits, seeds_from
+from trueup._model import FeatureSpec, Trees
+from trueup._runtime import thread_count
 from trueup.baselines._checks import check_number, check_whole
 from trueup.baselines._estimator import Baseline
 from trueup.baselines._levels import LevelData, LevelGrowth, apply_levels, fit_levels
 from trueup.baselines._rows import FitRows, read_rows
-from trueup.calibrator import seeds_from
 from trueup.errors import ParameterError
-from trueup.features import FeatureEncoder, learn_features
-from trueup.inference import thread_count
-from trueup.model import FeatureSpec, Trees
-from trueup.training import make_splits
 
 __all__ = ["LSBoost"]
 

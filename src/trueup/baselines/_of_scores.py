@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from trueup._fitting import fit_rescaling, fit_theta
+from trueup._model import KnotMap, LogitMap
+from trueup._scoring import score_logits
 from trueup.baselines._estimator import ScoreBaseline
 from trueup.baselines._rows import read_rows
-from trueup.inference import score_logits
-from trueup.model import KnotMap, LogitMap
-from trueup.training import fit_rescaling, fit_theta
 
 __all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]
 

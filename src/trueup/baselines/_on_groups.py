@@ -12,7 +12,7 @@ from sklearn.base import clone
 from trueup.baselines._checks import check_number, check_whole
 from trueup.baselines._estimator import GroupBaseline
 from trueup.baselines._rows import FitRows, GroupsOfRows, read_groups, read_rows
-from trueup.calibrator import MCGrad
+from trueup.calibration import MCGrad
 from trueup.errors import ParameterError
 
 __all__ = ["DFMC", "GroupMCGrad"]

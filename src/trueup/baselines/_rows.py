@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.calibrator import json_parameters, package_versions
-from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError
-from trueup.model import TrainingSummary, ValueKind
-from trueup.segments import OneOf, Segment, group_masks
-from trueup.table import (
+from trueup._data import (
     CalibrationTable,
     Labels,
     listed,
@@ -25,6 +21,10 @@ from trueup.table import (
     read_table,
     read_weights,
 )
+from trueup._fitting import json_parameters, package_versions
+from trueup._model import TrainingSummary, ValueKind
+from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError
+from trueup.segments import OneOf, Segment, group_masks
 
 __all__ = [
     "FitRows",

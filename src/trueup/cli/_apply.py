@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from trueup._data import CSV, Dialect, csv_schema, with_faithful_text
 from trueup.cli._columns import check_column
 from trueup.cli._errors import after_writing
 from trueup.cli._files import (
@@ -23,12 +24,10 @@ from trueup.cli._files import (
 from trueup.cli._printing import print_json, screen, shown
 from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import ColumnError, ParameterError, ScoreError
-from trueup.streams._csv import csv_schema, with_faithful_text
-from trueup.streams._sniff import CSV, Dialect
 
 if TYPE_CHECKING:
-    from trueup.inference import Calibrator, ScoredBatch
-    from trueup.streams import Batch, Stream
+    from trueup._data import Batch, Stream
+    from trueup._scoring import Calibrator, ScoredBatch
 
 __all__ = ["ApplyRequest", "apply"]
 
@@ -54,7 +53,7 @@ class ApplyRequest:
 
 def apply(request: ApplyRequest) -> None:
     """Calibrate the scores of tables and write them with the probabilities."""
-    from trueup.inference import load
+    from trueup._scoring import load
 
     output_format = format_of(request.output, request.output_format, "--output-format")
     if request.output != STANDARD_STREAM:
@@ -116,8 +115,8 @@ class _Totals:
 
 def _of_whole_table(request: ApplyRequest, calibrator: Calibrator, output_format: Format) -> _Totals:
     """Score one table in memory, and write it."""
-    from trueup.inference import kinds_of, score_batches, with_probabilities
-    from trueup.streams import Batch
+    from trueup._data import Batch
+    from trueup._scoring import kinds_of, score_batches, with_probabilities
 
     source = TableSource.of(request.tables[0], request.reading)
     table = source.read(kinds_of(calibrator.model))
@@ -135,9 +134,9 @@ def _of_whole_table(request: ApplyRequest, calibrator: Calibrator, output_format
 
 def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: Format) -> _Totals:
     """Score tables batch by batch, and write them as one."""
+    from trueup._runtime import shown_rows
+    from trueup._scoring import check_columns, kinds_of, score_batches, with_probabilities
     from trueup.cli._writing import writing_table
-    from trueup.inference import check_columns, kinds_of, score_batches, with_probabilities
-    from trueup.streams import shown_rows
 
     stream = stream_of(request.tables, request.reading, single_files=True)
     assert stream is not None
@@ -202,7 +201,7 @@ def _schema(request: ApplyRequest, stream: Stream, output_format: Format) -> Any
     import numpy as np
     import pyarrow as pa
 
-    from trueup.inference import with_probabilities
+    from trueup._scoring import with_probabilities
 
     if output_format is Format.CSV:
         schema = pa.schema([(name, pa.null()) for name in stream.columns])

@@ -22,9 +22,8 @@ from trueup.cli._streams import name_of, names_many
 from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
 
 if TYPE_CHECKING:
-    from trueup.auditing import AuditResult
+    from trueup.auditing import AuditResult, SummaryAudit
     from trueup.segments import Segment
-    from trueup.summaries import SummaryAudit
 
 __all__ = ["AuditRequest", "audit", "judge", "print_findings", "values_needed"]
 
@@ -120,8 +119,8 @@ def audit(request: AuditRequest) -> int | None:
 
 
 def _audited(request: AuditRequest, roles: Roles, table: Any, where: str) -> AuditResult:
+    from trueup._data import read_scores
     from trueup.auditing import audit as audit_scores
-    from trueup.table import read_scores
 
     scores = read_scores(table.column(request.score), table.num_rows, name=f"Column {request.score!r}")
     weights = None if roles.weight is None else table.column(roles.weight)

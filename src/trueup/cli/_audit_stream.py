@@ -19,8 +19,8 @@ from trueup.cli._streams import name_of, refuse_output_in, stream_of
 from trueup.errors import DataWarning, LabelError, ParameterError
 
 if TYPE_CHECKING:
-    from trueup.streams import Stream
-    from trueup.summaries import SegmentSummary, SummarySpec
+    from trueup._data import Stream
+    from trueup.auditing import SegmentSummary, SummarySpec
 
 __all__ = ["audit_batches"]
 
@@ -78,8 +78,8 @@ def _refuse_what_needs_rows(request: AuditRequest) -> None:
 
 def _merged(request: AuditRequest) -> SegmentSummary:
     """The summary of all rows that the files are summaries of."""
-    from trueup.streams._paths import find_files
-    from trueup.summaries import load_summary, merge_summaries
+    from trueup._data import find_files
+    from trueup.auditing import load_summary, merge_summaries
 
     paths = [found.path for found in find_files(request.tables)]
     for output in (request.output, request.save_summary):
@@ -91,9 +91,9 @@ def _merged(request: AuditRequest) -> SegmentSummary:
 
 def _summarized(request: AuditRequest) -> SegmentSummary:
     """The summary of the tables' rows."""
-    from trueup.model import ValueKind
-    from trueup.summaries import summarize_stream
-    from trueup.table import give_back_memory
+    from trueup._model import ValueKind
+    from trueup._runtime import give_back_memory
+    from trueup.auditing import summarize_stream
 
     stream = stream_of(request.tables, request.reading, single_files=True)
     assert stream is not None
@@ -136,8 +136,7 @@ def _roles(request: AuditRequest, stream: Stream) -> Roles:
 
 def _spec(request: AuditRequest, stream: Stream, roles: Roles) -> SummarySpec:
     """What to count, learned from rows that are drawn from all."""
-    from trueup.summaries import SummarySpec
-    from trueup.summaries._stream import naming_bad_scores
+    from trueup.auditing import SummarySpec, naming_bad_scores
 
     columns = [name for name in (roles.label, request.score, roles.weight) if name is not None]
     with working_on("drawing a sample", request.quiet):
@@ -166,7 +165,7 @@ def _classes(labels: Any, name: str) -> tuple[Any, ...]:
     """The two labels, negative first. A sample of few positives may have none, which is fine if labels are numbers."""
     import pyarrow as pa
 
-    from trueup.table import read_labels
+    from trueup._data import read_labels
 
     try:
         found = tuple(read_labels(labels, len(labels)).classes)

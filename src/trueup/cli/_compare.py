@@ -97,8 +97,8 @@ def compare(request: CompareRequest) -> int | None:
 
 
 def _compared(request: CompareRequest, roles: Roles, table: Any) -> Comparison:
+    from trueup._data import read_scores
     from trueup.comparison import compare as compare_models
-    from trueup.table import read_scores
 
     base, candidate = (
         read_scores(table.column(name), table.num_rows, name=f"Column {name!r}")

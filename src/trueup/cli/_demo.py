@@ -24,7 +24,7 @@ _OWN = ("by-day", "in-time", "evaluation", "flights.parquet", "visits.parquet", 
 @named_in_reports()
 def demo(data: str, rows: int, seed: int, folder: str, as_json: bool) -> None:
     """Tell the story, and leave its files behind."""
-    from trueup.model import check_folder
+    from trueup._runtime import check_folder
 
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise FileError(f"{folder!r} is not a folder. Name another one with --output.")
@@ -59,7 +59,7 @@ def _write(story: Story, folder: Path) -> dict[str, str]:
     """Write all files to a temporary folder first, so that Ctrl-C leaves all of them or none."""
     import pyarrow.parquet as pq
 
-    from trueup.model import atomic_folder
+    from trueup._runtime import atomic_folder
 
     files = {story.table_name: os.path.join(folder, story.table_name)}
     with atomic_folder(folder, _OWN) as temporary:

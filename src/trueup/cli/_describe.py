@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from trueup.cli._printing import percent, shown
 
 if TYPE_CHECKING:
-    from trueup.model import CalibrationModel, FittedRound
+    from trueup._model import CalibrationModel, FittedRound
 
 __all__ = ["base_model_in_words", "describe_model", "losses", "most_used"]
 
 
 def describe_model(model: CalibrationModel) -> dict[str, Any]:
     """A model as JSON holds it."""
-    from trueup.model import encode_value, map_entry
+    from trueup._model import encode_value, map_entry
 
     summary = model.summary
     total = sum(summary.gains) or 1.0

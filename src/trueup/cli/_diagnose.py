@@ -18,7 +18,7 @@ from trueup.errors import ParameterError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trueup.diagnosis import Diagnosis
+    from trueup.evaluation import Diagnosis
 
 __all__ = ["DiagnoseRequest", "diagnose", "print_findings"]
 
@@ -50,7 +50,7 @@ def diagnose(request: DiagnoseRequest) -> int | None:
         raise ParameterError("Both tables are stdin. Name a file for one of them.")
     table, roles, where = _train(request)
     test = None if request.test is None else _test(request, request.test, roles)
-    import_module("trueup.diagnosis")  # loading it is not part of the time
+    import_module("trueup.evaluation")  # loading it is not part of the time
     started = time.perf_counter()
     with working_on("diagnosing", request.quiet):
         diagnosis = _diagnosed(request, _parts(table, roles), test, roles)
@@ -100,7 +100,7 @@ def _parts(table: Any, roles: Roles) -> tuple[Any, ...]:
 def _diagnosed(
     request: DiagnoseRequest, train: tuple[Any, ...], test: tuple[Any, ...] | None, roles: Roles
 ) -> Diagnosis:
-    from trueup.diagnosis import diagnose as diagnose_rows
+    from trueup.evaluation import diagnose as diagnose_rows
 
     features, labels, scores, weights = train
     return diagnose_rows(

@@ -70,8 +70,8 @@ def _many(request: EvaluateRequest, models: list[ModelSpec]) -> int | None:
 
 
 def _one(request: EvaluateRequest) -> int | None:
+    from trueup._runtime import check_folder
     from trueup.evaluation import FILES
-    from trueup.model import check_folder
 
     spec = request.spec.check(repr(request.spec.table))
     check_folder(request.output, FILES)
@@ -98,7 +98,7 @@ def _one(request: EvaluateRequest) -> int | None:
 
 def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, str]:
     """The evaluation of one table, and what the table is called."""
-    from trueup.calibrator import MCGrad
+    from trueup.calibration import MCGrad
     from trueup.evaluation import evaluate as evaluate_scores
 
     source = TableSource.of(spec.table, request.reading)

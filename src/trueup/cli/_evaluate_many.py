@@ -124,7 +124,7 @@ def _finished(folder: Path, made_from: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _write(summary: Summary, out: Path) -> dict[str, str]:
-    from trueup.model import atomic_path
+    from trueup._runtime import atomic_path
 
     out.mkdir(parents=True, exist_ok=True)
     contents = (json.dumps(summary.to_dict(), indent=1, allow_nan=False), summary.to_csv(), summary.to_html())

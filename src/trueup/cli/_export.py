@@ -11,7 +11,7 @@ from trueup.cli._printing import bytes_in_words, facts, print_json, screen, show
 from trueup.errors import FileError
 
 if TYPE_CHECKING:
-    from trueup.exporting import OnnxExport
+    from trueup import OnnxExport
 
 __all__ = ["export"]
 
@@ -20,7 +20,7 @@ _SHOWN_INPUTS = 25
 
 def export(model: str, path: str, numbers: Literal["float64", "float32"], as_json: bool) -> None:
     """Write an ONNX file and say what goes into it."""
-    from trueup.exporting import export_onnx
+    from trueup import export_onnx
 
     check_output(path)
     if is_same_file(model, path):

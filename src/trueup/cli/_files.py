@@ -11,14 +11,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trueup._data import (
+    COMPRESSIONS,
+    CSV,
+    Dialect,
+    Format,
+    Written,
+    delimiter_named,
+    delimiter_of_ending,
+    format_of_ending,
+    known_ending,
+    read_csv,
+    sniff,
+    with_category_text,
+    with_faithful_text,
+    write_csv,
+)
 from trueup.cli._printing import check_stdout
 from trueup.errors import ColumnError, DataWarning, FileError
-from trueup.streams._csv import read_csv, with_category_text, with_faithful_text, write_csv
-from trueup.streams._formats import COMPRESSIONS, Format, delimiter_of_ending, format_of_ending, known_ending
-from trueup.streams._sniff import CSV, Dialect, Written, delimiter_named, sniff
 
 if TYPE_CHECKING:
-    from trueup.model import ValueKind
+    from trueup._model import ValueKind
 
 __all__ = [
     "STANDARD_STREAM",
@@ -192,7 +205,7 @@ def opened_sink(path: str) -> Iterator[Any]:
     """Something to write to that becomes the file when all is written, or stdout."""
     import pyarrow as pa
 
-    from trueup.model import atomic_path
+    from trueup._runtime import atomic_path
 
     if path == STANDARD_STREAM:
         check_stdout()

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trueup.auditing import AuditResult
-    from trueup.summaries import SummaryAudit
+    from trueup.auditing import AuditResult, SummaryAudit
 
 __all__ = [
     "Finding",
@@ -164,7 +163,7 @@ def detectable_in_words(result: AuditResult | SummaryAudit) -> str:
 
 def p_value_in_words(p_value: float | None, n_draws: int = 0) -> str:
     """A p-value; of the smallest that so many draws can show, that it is at most that."""
-    from trueup.report import p_value_in_form
+    from trueup._report import p_value_in_form
 
     return p_value_in_form(p_value, 1 / (n_draws + 1) if n_draws else 0.0)
 

@@ -17,7 +17,7 @@ from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import LabelError, ParameterError, WeightError
 
 if TYPE_CHECKING:
-    from trueup.streams import Stream
+    from trueup._data import Stream
 
 __all__ = ["STREAMED_FROM", "FitRequest", "fit", "parse_lightgbm_params", "parse_validation"]
 

@@ -9,8 +9,8 @@ from trueup.cli._dates import refuse_dates
 from trueup.errors import FileError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
+    from trueup._data import Stream
     from trueup.cli._fit import FitRequest
-    from trueup.streams import Stream
 
 __all__ = ["estimator", "fitted_stream", "roles_of_table"]
 
@@ -50,7 +50,7 @@ def roles_of_table(request: FitRequest, table: Any, where: str) -> Roles:
 
 def estimator(request: FitRequest, roles: Roles, kind: Any = None, **parameters: Any) -> Any:
     """An estimator with the options that were given."""
-    from trueup.calibrator import MCGrad
+    from trueup.calibration import MCGrad
 
     return (kind or MCGrad)(
         score_column=roles.score,

@@ -18,7 +18,7 @@ _SHOWN_FEATURES = 25
 
 def inspect(path: str, as_json: bool) -> None:
     """Print what is in a model file, after checking all of it."""
-    from trueup.inference import load
+    from trueup._scoring import load
 
     model = load(path).model
     with zipfile.ZipFile(path) as archive:  # `load` has checked it

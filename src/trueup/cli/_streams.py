@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from trueup._data import is_pattern, would_read
 from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.errors import ParameterError
-from trueup.streams._paths import is_pattern, would_read
 
 if TYPE_CHECKING:
-    from trueup.streams import Stream
+    from trueup._data import Stream
 
 __all__ = ["name_of", "names_many", "refuse_output_in", "stream_of"]
 
@@ -40,7 +40,7 @@ def stream_of(tables: str | Sequence[str], reading: Reading, *, single_files: bo
     Stream or None
         The stream, whose files have been looked at.
     """
-    from trueup.streams import open_stream
+    from trueup._data import open_stream
 
     named = [tables] if isinstance(tables, str) else list(tables)
     if STANDARD_STREAM in named and (len(named) > 1 or single_files):

@@ -25,7 +25,7 @@ def typed(arguments: Sequence[str]) -> Iterator[None]:
 @contextlib.contextmanager
 def named_in_reports() -> Iterator[None]:
     """Name the command in the reports that are made within; apart, for commands without reports don't load them."""
-    from trueup.report import made_by
+    from trueup._report import made_by
 
     with made_by(_TYPED.get()):
         yield

@@ -6,12 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from trueup._data import BATCH_ROWS, CSV, Dialect, Format, delimiter_of_ending, fitted, without_dictionaries, write_csv
 from trueup.cli._files import opened_sink, telling_of_writing
-from trueup.streams import BATCH_ROWS
-from trueup.streams._csv import write_csv
-from trueup.streams._formats import Format, delimiter_of_ending
-from trueup.streams._sniff import CSV, Dialect
-from trueup.streams._types import fitted, without_dictionaries
 
 if TYPE_CHECKING:
     import pyarrow as pa

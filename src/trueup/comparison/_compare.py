@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
+from trueup._data import library_of
+from trueup._runtime import thread_count
 from trueup.comparison._cost import tell_cost
 from trueup.comparison._input import ComparisonInput, read_input
 from trueup.comparison._listing import Listing
@@ -23,7 +25,6 @@ from trueup.comparison._reasons import Facts, reasons_of, verdict_of
 from trueup.comparison._result import Comparison
 from trueup.comparison._segments import SegmentSearch, measure_differences
 from trueup.errors import ParameterError
-from trueup.inference import thread_count
 from trueup.segments import (
     Partition,
     cross_columns,
@@ -31,7 +32,6 @@ from trueup.segments import (
     hash_of_parts,
     step_down,
 )
-from trueup.table import library_of
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult

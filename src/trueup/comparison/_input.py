@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import CalibrationTable, read_clusters, read_labels, read_scores, read_table, read_weights
 from trueup.errors import LabelError, TableError
-from trueup.table import CalibrationTable, read_clusters, read_labels, read_scores, read_table, read_weights
 
 __all__ = ["ComparisonInput", "PairedRows", "read_input"]
 

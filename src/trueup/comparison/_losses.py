@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.comparison._input import PairedRows
-from trueup.metrics._losses import clipped_scores
+from trueup.metrics import clipped_scores
 
 __all__ = ["LOSSES", "PairedLoss", "paired_loss"]
 

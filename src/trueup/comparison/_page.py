@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.auditing import segments_before_and_after
-from trueup.comparison._metrics import MetricDifference
-from trueup.report import (
+from trueup._report import (
     MOST_CURVES,
     MOST_SEGMENTS,
     Check,
@@ -32,11 +30,13 @@ from trueup.report import (
     percent_digits,
     series_of,
 )
+from trueup.auditing import segments_before_and_after
+from trueup.comparison._metrics import MetricDifference
 
 if TYPE_CHECKING:
+    from trueup._report import Outcome, Tone
     from trueup.auditing import AuditResult
     from trueup.comparison._result import Comparison
-    from trueup.report import Outcome, Tone
 
 __all__ = ["comparison_page"]
 

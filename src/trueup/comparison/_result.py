@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trueup._data import build_table, json_values
 from trueup.comparison._listing import Listing
 from trueup.comparison._metrics import MetricDifference
 from trueup.comparison._reasons import Reason
 from trueup.comparison._segments import SegmentSearch
 from trueup.errors import ParameterError
-from trueup.table import build_table, json_values
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult
@@ -188,15 +188,15 @@ class Comparison:
         >>> result.to_html(title="A fair coin").startswith("<!doctype html>")
         True
         """
+        from trueup._report import page_out
         from trueup.comparison._page import comparison_page
-        from trueup.report import page_out
 
         return page_out(comparison_page(self, title=title), path)
 
     def _repr_html_(self) -> str:
         """The result in brief, for notebooks."""
+        from trueup._report import render_summary
         from trueup.comparison._page import comparison_page
-        from trueup.report import render_summary
 
         return render_summary(comparison_page(self, in_full=False))
 

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 from numpy.typing import NDArray
 
+from trueup._data import arrow_to_numpy
 from trueup.datasets._traffic import FloatArray
 from trueup.errors import DataFileError
-from trueup.table import arrow_to_numpy
 
 __all__ = ["FLIGHTS_PACKAGE", "Flights", "flight_scores", "load_flights"]
 

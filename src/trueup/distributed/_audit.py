@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trueup._data import listed
+from trueup._fitting import SAMPLE_ROWS, StreamRoles, naming_roles, piece_scores, piece_weights, row_hashes
+from trueup.auditing import SegmentSummary, SummaryAudit, SummaryBuilder, SummarySpec, merge_summaries, summarize
 from trueup.distributed._cluster import columns_of, connected, reduced, shared_with_all
 from trueup.distributed._pieces import ROWS_A_PARTITION, as_arrow, naming_partition
 from trueup.distributed._shard import worker_threads
 from trueup.distributed._sources import naming_unreadable
 from trueup.errors import ColumnError, TableError
-from trueup.packing import SAMPLE_ROWS, StreamRoles, naming_roles, piece_scores, piece_weights, row_hashes
 from trueup.segments import MIN_VARIANCE
-from trueup.summaries import SegmentSummary, SummaryAudit, SummaryBuilder, SummarySpec, merge_summaries, summarize
-from trueup.table import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +72,7 @@ def audit(
     Returns
     -------
     SummaryAudit
-        The main numbers of `trueup.audit`, with bounds; what `trueup.summaries.audit_stream` gives with the same spec.
+        The main numbers of `trueup.audit`, with bounds; what `trueup.auditing.audit_stream` gives with the same spec.
 
     Examples
     --------

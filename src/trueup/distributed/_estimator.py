@@ -6,7 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.calibrator import FitOptions, MCGrad
+from trueup._fitting import FitOptions
+from trueup.calibration import MCGrad
 from trueup.distributed._cluster import connected
 from trueup.distributed._fit import fit_dask_model
 from trueup.distributed._score import calibrate_frame, is_dask

@@ -11,17 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from trueup.calibrator import (
+from trueup._fitting import (
+    SAMPLE_ROWS,
     FitOptions,
+    FitOutcome,
+    FitPlan,
+    GrowthParameters,
+    PackingPlan,
+    Sides,
+    StreamRoles,
     check_before_reading,
+    fit_parts,
     fitted_model,
     growth_of,
     most_intervals,
     rescale_with,
     seeds_from,
+    shown_progress,
+    sides_for,
     too_few,
     warn_of_too_few,
 )
+from trueup._model import CalibrationModel, RoundRecord
+from trueup._scoring import score_logits
 from trueup.distributed._cluster import Pieces, columns_of, reduced, shared_with_all, spread
 from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
 from trueup.distributed._pieces import (
@@ -39,10 +51,6 @@ from trueup.distributed._pieces import (
 from trueup.distributed._shard import Growth, forget
 from trueup.distributed._sources import naming_unreadable
 from trueup.errors import DataError, ParameterError
-from trueup.inference import score_logits
-from trueup.model import CalibrationModel, RoundRecord
-from trueup.packing import SAMPLE_ROWS, PackingPlan, Sides, StreamRoles, sides_for
-from trueup.training import FitOutcome, FitPlan, GrowthParameters, fit_parts, shown_progress
 
 __all__ = ["fit_dask_model"]
 

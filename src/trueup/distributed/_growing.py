@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from trueup._fitting import GrownRound
 from trueup.distributed._cluster import Pieces
 from trueup.distributed._shard import (
     Growth,
@@ -22,7 +23,6 @@ from trueup.distributed._shard import (
     start_growing,
 )
 from trueup.errors import ClusterWarning, TrainingError, callers_level
-from trueup.training import GrownRound
 
 __all__ = ["RoundStart", "grow_together"]
 

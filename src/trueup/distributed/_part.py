@@ -6,6 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trueup._fitting import (
+    GrownRound,
+    LossSums,
+    Rescale,
+    Rescaling,
+    Step,
+    convergence_bound,
+    rescaling_from_sums,
+    theta_from_sums,
+)
 from trueup.distributed._cluster import Pieces, reduced, sent
 from trueup.distributed._growing import RoundStart, grow_together
 from trueup.distributed._pieces import (
@@ -21,16 +31,6 @@ from trueup.distributed._pieces import (
     summed,
 )
 from trueup.distributed._shard import Growth
-from trueup.training import (
-    GrownRound,
-    LossSums,
-    Rescale,
-    Rescaling,
-    Step,
-    convergence_bound,
-    rescaling_from_sums,
-    theta_from_sums,
-)
 
 __all__ = ["DaskPart", "DaskRows", "agreed_rescaling"]
 

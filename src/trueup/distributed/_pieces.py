@@ -13,12 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
+from trueup._data import listed, part_of, to_arrow
+from trueup._fitting import (
+    LOGIT_LIMIT,
+    PackedRows,
+    PackingPlan,
+    Rescaling,
+    Sides,
+    StreamRoles,
+    TableFacts,
+    TrainingData,
+    edges_of_sample,
+    row_hashes,
+)
+from trueup._model import Trees
+from trueup._scoring import apply_round
 from trueup.errors import ColumnError, DataError
-from trueup.inference import apply_round
-from trueup.model import Trees
-from trueup.packing import PackedRows, PackingPlan, Sides, StreamRoles, TableFacts, row_hashes
-from trueup.table import listed, part_of, to_arrow
-from trueup.training import LOGIT_LIMIT, Rescaling, TrainingData, edges_of_sample
 
 if TYPE_CHECKING:
     import pyarrow as pa

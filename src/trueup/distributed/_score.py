@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from trueup._data import listed
+from trueup._model import CalibrationModel
+from trueup._scoring import Calibrator
 from trueup.distributed._pieces import with_names
 from trueup.errors import ColumnError, ParameterError
-from trueup.inference import Calibrator
-from trueup.model import CalibrationModel
-from trueup.table import listed
 
 __all__ = ["calibrate_frame", "is_dask"]
 

@@ -16,9 +16,7 @@ import lightgbm as lgb
 import numpy as np
 import numpy.typing as npt
 
-from trueup.distributed._pieces import Piece
-from trueup.model import Trees
-from trueup.training import (
+from trueup._fitting import (
     PACKED_PARAMETERS,
     Cancelled,
     ColumnCodes,
@@ -28,6 +26,8 @@ from trueup.training import (
     packed_dataset,
     with_real_thresholds,
 )
+from trueup._model import Trees
+from trueup.distributed._pieces import Piece
 
 __all__ = [
     "Growth",

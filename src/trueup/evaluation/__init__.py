@@ -1,5 +1,8 @@
 """The evaluation: from scored rows to a verdict on rows that were held out, for one model or for many."""
 
+from trueup._runtime import pin_to
+from trueup.evaluation._diagnosis._diagnose import diagnose
+from trueup.evaluation._diagnosis._finding import Diagnosis, Finding
 from trueup.evaluation._evaluate import evaluate
 from trueup.evaluation._result import Evaluation, Seconds
 from trueup.evaluation._save import FILES
@@ -9,12 +12,17 @@ from trueup.evaluation._summary import PERCENTILES, Outcome, Summary, summarize
 __all__ = [
     "FILES",
     "PERCENTILES",
+    "Diagnosis",
     "Evaluation",
+    "Finding",
     "Outcome",
     "Seconds",
     "Side",
     "SplitFacts",
     "Summary",
+    "diagnose",
     "evaluate",
     "summarize",
 ]
+
+pin_to(__name__, __all__, globals())

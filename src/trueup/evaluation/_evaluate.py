@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from trueup.calibrator import MCGrad
+from trueup.calibration import MCGrad
 from trueup.comparison import Comparison, compare
-from trueup.diagnosis import Diagnosis, diagnose
 from trueup.errors import DiagnosisError, ParameterError
+from trueup.evaluation._diagnosis._diagnose import diagnose
+from trueup.evaluation._diagnosis._finding import Diagnosis
 from trueup.evaluation._expected import read_by_split
 from trueup.evaluation._fit import estimator_for, fit_again, fit_on
 from trueup.evaluation._input import EvaluationInput, Floats, read_input

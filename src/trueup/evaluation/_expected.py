@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trueup.diagnosis import Diagnosis, Finding
+from trueup.evaluation._diagnosis._finding import Diagnosis, Finding
 from trueup.evaluation._split import SplitKind
 
 __all__ = ["read_by_split"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.calibrator import MCGrad
+from trueup.calibration import MCGrad
 from trueup.errors import ParameterError
 from trueup.evaluation._input import BoolArray, EvaluationInput
 

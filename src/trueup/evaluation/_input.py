@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError, WeightError
-from trueup.table import (
+from trueup._data import (
     CalibrationTable,
     Column,
     Labels,
@@ -22,6 +21,7 @@ from trueup.table import (
     read_table,
     read_weights,
 )
+from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError, WeightError
 
 __all__ = ["EvaluationInput", "read_input"]
 

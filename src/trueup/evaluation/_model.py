@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from trueup.calibrator import MCGrad
+from trueup.calibration import MCGrad
 
 __all__ = ["describe_fit", "feature_shares"]
 

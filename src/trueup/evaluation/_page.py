@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueup.comparison._page import comparison_page
+from trueup._report import Check, Fact, Finding, Form, Headline, Page, Round, Rounds, Segments, in_form
+from trueup.comparison import comparison_page
 from trueup.evaluation._model import feature_shares
 from trueup.evaluation._sides import Side
-from trueup.report import Check, Fact, Finding, Form, Headline, Page, Round, Rounds, Segments, in_form
 
 if TYPE_CHECKING:
-    from trueup.calibrator import MCGrad
+    from trueup._report import Tone
+    from trueup.calibration import MCGrad
     from trueup.evaluation._result import Evaluation
-    from trueup.report import Tone
 
 __all__ = ["evaluation_page", "sentence_of"]
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from trueup._data import json_values
 from trueup.auditing import AuditResult
-from trueup.calibrator import MCGrad
+from trueup.calibration import MCGrad
 from trueup.comparison import Comparison, Reason
-from trueup.diagnosis import Diagnosis
+from trueup.evaluation._diagnosis._finding import Diagnosis
 from trueup.evaluation._input import BoolArray, EvaluationInput, Floats
 from trueup.evaluation._model import describe_fit
 from trueup.evaluation._sides import SplitFacts
-from trueup.table import json_values
 
 __all__ = ["SCHEMA_VERSION", "Evaluation", "HeldOut", "Seconds"]
 
@@ -169,8 +169,8 @@ class Evaluation:
         str or None
             The page as HTML; None if it was written.
         """
+        from trueup._report import page_out
         from trueup.evaluation._page import evaluation_page
-        from trueup.report import page_out
 
         return page_out(evaluation_page(self, title=title), path)
 
@@ -219,8 +219,8 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """The result in brief, for notebooks."""
+        from trueup._report import render_summary
         from trueup.evaluation._page import evaluation_page
-        from trueup.report import render_summary
 
         return render_summary(evaluation_page(self, in_full=False))
 

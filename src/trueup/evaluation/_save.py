@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trueup.model import atomic_folder
-from trueup.table import json_values
+from trueup._data import json_values
+from trueup._runtime import atomic_folder
 
 if TYPE_CHECKING:
     from trueup.evaluation._result import Evaluation

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from trueup.table import part_of, to_arrow
+from trueup._data import part_of, to_arrow
 
 if TYPE_CHECKING:
     from trueup.evaluation._result import HeldOut

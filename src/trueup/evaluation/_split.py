@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import Column
 from trueup.errors import DataError, ParameterError
 from trueup.evaluation._times import Times, time_in_words
-from trueup.table import Column
 
 __all__ = [
     "Codes",

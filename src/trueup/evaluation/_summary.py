@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from trueup._data import json_values
 from trueup.errors import ParameterError
 from trueup.evaluation._result import Evaluation
-from trueup.table import json_values
 
 __all__ = ["METRICS", "PERCENTILES", "Outcome", "Summary", "summarize"]
 

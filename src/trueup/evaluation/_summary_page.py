@@ -9,8 +9,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from trueup.report import made_with
-from trueup.table import json_values
+from trueup._data import json_values
+from trueup._report import made_with
 
 if TYPE_CHECKING:
     from trueup.evaluation._summary import Summary
@@ -47,7 +47,7 @@ def summary_html(summary: Summary) -> str:
     n_models = len(summary.models)
     page: str = template.render(
         title=f"{n_models} {'model' if n_models == 1 else 'models'} with and without calibration",
-        style=_trusted(_text("trueup.report", "page.css")),
+        style=_trusted(_text("trueup._report", "page.css")),
         verdicts=_verdicts(summary),
         metrics=list(_NAMES.values()),
         percentiles=_percentiles(summary),

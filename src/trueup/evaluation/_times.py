@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import Column
+from trueup._model import ValueKind
 from trueup.errors import ColumnError
-from trueup.model import ValueKind
-from trueup.table import Column
 
 __all__ = ["Times", "read_times", "time_in_words"]
 

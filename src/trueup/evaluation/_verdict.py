@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trueup.comparison import Comparison, Reason
-from trueup.diagnosis import Diagnosis
+from trueup.evaluation._diagnosis._finding import Diagnosis
 
 __all__ = ["judge"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from trueup._data import read_table
 from trueup.errors import DataError, TableError
 from trueup.metrics._checks import check_any_numbers, check_positive_integer
 from trueup.segments import group_masks
-from trueup.table import read_table
 
 
 def maximum_over_groups(

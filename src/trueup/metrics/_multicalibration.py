@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trueup._data import read_table
+from trueup._runtime import thread_count
 from trueup.errors import ParameterError, TableError
-from trueup.inference import thread_count
 from trueup.metrics._checks import check_observations, check_positive_integer
 from trueup.segments import (
     MIN_VARIANCE,
@@ -23,7 +24,6 @@ from trueup.segments import (
     measure_segments,
     sort_rows,
 )
-from trueup.table import read_table
 
 __all__ = ["multicalibration_error", "multicalibration_scorer"]
 

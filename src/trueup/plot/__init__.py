@@ -4,6 +4,7 @@ Each display is made by ``from_predictions`` or ``from_estimator``, keeps what i
 that is given. Two models are compared by drawing both into the same axes.
 """
 
+from trueup._runtime import pin_to
 from trueup.plot._by_feature import FeatureGridDisplay
 from trueup.plot._cumulative import CumulativeDisplay
 from trueup.plot._learning import LearningCurveDisplay
@@ -19,3 +20,5 @@ __all__ = [
     "SegmentsDisplay",
     "SlopesDisplay",
 ]
+
+pin_to(__name__, __all__, globals())

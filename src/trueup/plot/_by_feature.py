@@ -10,15 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.curves import CumulativeCurve, ReliabilityCurve, cumulative_curve, reliability_curve
-from trueup.curves._rows import read_rows
+from trueup._data import CalibrationTable, read_table
 from trueup.errors import ParameterError, TableError
-from trueup.metrics._checks import Observations
+from trueup.metrics import (
+    CumulativeCurve,
+    Observations,
+    ReliabilityCurve,
+    cumulative_curve,
+    read_rows,
+    reliability_curve,
+)
 from trueup.plot._axes import checked_panels, new_axes, require_matplotlib, sigmas_in_words, wrapped
 from trueup.plot._estimators import labels_for, name_of, scores_of
 from trueup.plot._reliability import ReliabilityDisplay, limits_of, set_limits
 from trueup.segments import cross_columns
-from trueup.table import CalibrationTable, read_table
 
 __all__ = ["FeatureGridDisplay", "Panel"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.curves import CumulativeCurve, cumulative_curve
+from trueup.metrics import CumulativeCurve, cumulative_curve
 from trueup.plot._axes import (
     QUIET,
     checked_axes,
@@ -73,7 +73,7 @@ class CumulativeDisplay:
 
     See Also
     --------
-    trueup.curves.cumulative_curve : The values.
+    trueup.metrics.cumulative_curve : The values.
     trueup.metrics.ecce : The ECCE alone.
 
     Examples

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._data import Labels, read_labels, read_table
 from trueup.errors import ParameterError, ScoreError
-from trueup.table import Labels, read_labels, read_table
 
 __all__ = ["labels_for", "name_of", "scores_of"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trueup.curves import ReliabilityCurve, reliability_curve
+from trueup.metrics import ReliabilityCurve, reliability_curve
 from trueup.plot._axes import (
     REFERENCE,
     checked_axes,
@@ -65,7 +65,7 @@ class ReliabilityDisplay:
 
     See Also
     --------
-    trueup.curves.reliability_curve : The values.
+    trueup.metrics.reliability_curve : The values.
     CumulativeDisplay : The same question without bins.
 
     Examples

@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import CalibrationTable, Column
+from trueup._features import FeatureCodes, chosen_columns, holds_missing, learn_column
+from trueup._model import Feature, ValueKind
 from trueup.errors import ColumnError, ParameterError
-from trueup.features import FeatureCodes, chosen_columns, holds_missing, learn_column
-from trueup.model import Feature, ValueKind
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
 from trueup.segments._grid import DEFAULT_VALUES, values_of
 from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
-from trueup.table import CalibrationTable, Column
 
 __all__ = ["ColumnCut", "learn_cuts"]
 

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import Column, listed, read_table
+from trueup._features import holds_between, holds_missing, holds_one_of
+from trueup._model import Feature, ValueKind
 from trueup.errors import ColumnError, ParameterError
-from trueup.features import holds_between, holds_missing, holds_one_of
-from trueup.model import Feature, ValueKind
 from trueup.segments._words import in_json, meant_by, name_in_words, value_in_words
-from trueup.table import Column, listed, read_table
 
 __all__ = ["Condition", "Interval", "Missing", "OneOf", "Segment", "values_in"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from trueup._data import read_table
+from trueup._runtime import thread_count
 from trueup.errors import ParameterError
-from trueup.inference import thread_count
 from trueup.segments._conditions import Segment
 from trueup.segments._grid import cross_columns, grid_of
 from trueup.segments._measure import batches
 from trueup.segments._rows import sort_rows
-from trueup.table import read_table
 
 __all__ = ["enumerate_segments"]
 

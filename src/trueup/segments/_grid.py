@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
+from trueup._data import CalibrationTable, Column, listed
+from trueup._features import chosen_columns, learn_column
 from trueup.errors import ColumnError, ParameterError
-from trueup.features import chosen_columns, learn_column
 from trueup.segments._conditions import Segment
 from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
 from trueup.segments._rows import ScoredRows
-from trueup.table import CalibrationTable, Column, listed
 
 __all__ = ["DEFAULT_VALUES", "MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of", "values_of"]
 

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import CalibrationTable, read_mask, read_mask_table
 from trueup.errors import ParameterError
 from trueup.segments._conditions import Segment
 from trueup.segments._parse import parse_segment
 from trueup.segments._partitions import Partition
-from trueup.table import CalibrationTable, read_mask, read_mask_table
 
 __all__ = ["group_masks", "group_partitions"]
 

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
-from trueup.features import FeatureCodes
-from trueup.model import Feature
+from trueup._data import EXACT_IN_FLOATS, Column
+from trueup._features import FeatureCodes
+from trueup._model import Feature
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
-from trueup.table import EXACT_IN_FLOATS, Column
 
 __all__ = ["MAX_PARTS", "Partition", "between", "cut_column"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from trueup._data import Column, kind_of, plain
+from trueup._model import OpaqueValue, ValueKind, plain_value
 from trueup.errors import ColumnError
-from trueup.model import OpaqueValue, ValueKind, plain_value
-from trueup.table import Column, kind_of, plain
 
 __all__ = ["QuotedWord", "Word", "in_json", "meant_by", "name_in_words", "value_in_words"]
 

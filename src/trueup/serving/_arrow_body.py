@@ -70,7 +70,7 @@ def write_arrow(probabilities: Floats) -> bytes:
     """A stream of one column; NaN becomes null."""
     import pyarrow as pa
 
-    from trueup.table import floats_to_arrow
+    from trueup._data import floats_to_arrow
 
     column = floats_to_arrow(probabilities)
     batch = pa.RecordBatch.from_arrays([column], names=[CALIBRATED])
@@ -115,7 +115,7 @@ def _read_batches(reader: pa.RecordBatchStreamReader, max_rows: int) -> list[pa.
 
 
 def _scores(table: pa.Table, n_rows: int, plan: RowPlan, score_name: str) -> Floats:
-    from trueup.table import read_scores
+    from trueup._data import read_scores
 
     if plan.base_rate is not None:
         return np.full(n_rows, plan.base_rate)

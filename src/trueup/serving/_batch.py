@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from trueup._scoring import Calibrator, Observed, observe_rows, observe_table
 from trueup.errors import ColumnError, DataError, ScoreError
-from trueup.inference import Calibrator, Observed, observe_rows, observe_table
 from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
 
@@ -83,7 +83,7 @@ class ArrowBatch(Batch):
 
     def score(self, calibrator: Calibrator, plan: RowPlan) -> Observed:
         """The probabilities; a `Problem` if a column can't be used."""
-        from trueup.table import read_table
+        from trueup._data import read_table
 
         try:
             columns = {name: self.table.column(name) for name in plan.columns}
@@ -95,7 +95,7 @@ class ArrowBatch(Batch):
 
 
 def _table_of(columns: dict[str, list[Any]], n_rows: int) -> Any:
-    from trueup.table import read_table
+    from trueup._data import read_table
 
     return read_table(columns or {"": [None] * n_rows})
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup.inference import Observed
+from trueup._scoring import Observed
 from trueup.serving._counters import CounterBlock
 
 __all__ = ["FAMILIES", "Digest", "Metrics", "ModelGauges", "digest_of"]

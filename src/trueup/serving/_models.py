@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
+from trueup._model import map_entry
 from trueup.errors import ModelFileError
-from trueup.model import map_entry
 from trueup.serving._metrics import ModelGauges
 from trueup.serving._options import ServerOptions
 from trueup.serving._plan import RowPlan, check_servable

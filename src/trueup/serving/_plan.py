@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from trueup._data import listed
+from trueup._model import CalibrationModel, ValueKind
+from trueup._scoring import Calibrator
 from trueup.errors import ModelFileError
-from trueup.inference import Calibrator
-from trueup.model import CalibrationModel, ValueKind
 from trueup.serving._problems import Problem
-from trueup.table import listed
 
 __all__ = ["RowPlan", "check_servable"]
 

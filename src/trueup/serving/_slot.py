@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from trueup._scoring import Calibrator, load
 from trueup.errors import ModelFileError, TrueupError
-from trueup.inference import Calibrator, load
 
 __all__ = ["LoadedModel", "ModelSlot"]
 

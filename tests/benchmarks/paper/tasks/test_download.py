@@ -14,8 +14,8 @@ import pytest
 from paper.tasks import fetch_files
 from paper.tasks._catalog import TASK_SOURCES
 from paper.tasks._download import HASHES_FILE, RemoteFile, fetch
+from trueup._runtime import cache_folder
 from trueup.errors import DataFileError
-from trueup.model import cache_folder
 
 FILE = RemoteFile("numbers.csv", "https://example.org/numbers.csv")
 

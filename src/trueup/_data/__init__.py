@@ -1,0 +1,79 @@
+"""Any table or stream in, checked arrays out; the only door to narwhals."""
+
+from trueup._data._arrow import EXACT_IN_FLOATS, arrow_to_numpy, floats_to_arrow
+from trueup._data._batch import Batch, naming
+from trueup._data._build import build_table, library_of
+from trueup._data._columns import Column, kind_of, plain
+from trueup._data._csv import csv_schema, read_csv, with_category_text, with_faithful_text, write_csv
+from trueup._data._formats import COMPRESSIONS, Format, delimiter_of_ending, format_of_ending, known_ending
+from trueup._data._json import json_values
+from trueup._data._keys import Hashes, hash_column, mix_hashes
+from trueup._data._label_classes import LabelClasses
+from trueup._data._masks import read_mask, read_mask_table
+from trueup._data._open import open_stream
+from trueup._data._part import part_of, to_arrow
+from trueup._data._paths import find_files, is_pattern, would_read
+from trueup._data._sample import sample_of
+from trueup._data._sniff import CSV, Dialect, Written, delimiter_named, sniff
+from trueup._data._stream import BATCH_ROWS, Stream
+from trueup._data._table import CalibrationTable, listed, read_table
+from trueup._data._types import fitted, without_dictionaries
+from trueup._data._vectors import Labels, check_weights_together, read_clusters, read_labels, read_scores, read_weights
+from trueup._runtime import pin_to
+
+__all__ = [
+    "BATCH_ROWS",
+    "COMPRESSIONS",
+    "CSV",
+    "EXACT_IN_FLOATS",
+    "Batch",
+    "CalibrationTable",
+    "Column",
+    "Dialect",
+    "Format",
+    "Hashes",
+    "LabelClasses",
+    "Labels",
+    "Stream",
+    "Written",
+    "arrow_to_numpy",
+    "build_table",
+    "check_weights_together",
+    "csv_schema",
+    "delimiter_named",
+    "delimiter_of_ending",
+    "find_files",
+    "fitted",
+    "floats_to_arrow",
+    "format_of_ending",
+    "hash_column",
+    "is_pattern",
+    "json_values",
+    "kind_of",
+    "known_ending",
+    "library_of",
+    "listed",
+    "mix_hashes",
+    "naming",
+    "open_stream",
+    "part_of",
+    "plain",
+    "read_clusters",
+    "read_csv",
+    "read_labels",
+    "read_mask",
+    "read_mask_table",
+    "read_scores",
+    "read_table",
+    "read_weights",
+    "sample_of",
+    "sniff",
+    "to_arrow",
+    "with_category_text",
+    "with_faithful_text",
+    "without_dictionaries",
+    "would_read",
+    "write_csv",
+]
+
+pin_to("trueup", ["Stream", "open_stream"], globals())

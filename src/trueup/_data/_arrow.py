@@ -1,0 +1,85 @@
+"""Numbers and times in Arrow arrays as NumPy arrays, by way of their buffers.
+
+Arrow's own conversions, `to_numpy` and even `pyarrow.scalar`, import pandas wherever it is installed. That
+costs half a second and much memory, which scoring must not pay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["EXACT_IN_FLOATS", "arrow_to_numpy", "floats_to_arrow"]
+
+EXACT_IN_FLOATS = 2**53
+
+
+def arrow_to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+    """The numbers or times of an Arrow array.
+
+    Parameters
+    ----------
+    array : pyarrow.Array or pyarrow.ChunkedArray
+        Integers, floats, dates in milliseconds, timestamps or durations.
+
+    Returns
+    -------
+    array
+        Floats have NaN and times NaT where they are missing; times with a zone are UTC. Integers stay what
+        they are if none is missing; else they become floats, or objects with None if floats can't hold them.
+    """
+    chunks = [chunk for chunk in getattr(array, "chunks", [array]) if len(chunk)]
+    if not chunks:
+        return np.empty(0, _numpy_type(array.type))
+    values = _values(chunks[0]) if len(chunks) == 1 else np.concatenate([_values(chunk) for chunk in chunks])
+    if not array.null_count:
+        return values
+    missing = np.concatenate([_missing(chunk) for chunk in chunks])
+    if values.dtype.kind in "iu":
+        present = values[~missing]
+        exact = not len(present) or (present.min() >= -EXACT_IN_FLOATS and present.max() <= EXACT_IN_FLOATS)
+        values = values.astype(np.float64 if exact else object)
+    else:
+        values = values.copy()
+    values[missing] = np.nan if values.dtype.kind == "f" else None  # None in a time is NaT
+    return values
+
+
+def floats_to_arrow(values: npt.NDArray[np.float64]) -> pa.Array:
+    """The numbers as an Arrow array, made from buffers; NaN is null, which every format can say."""
+    import pyarrow as pa
+
+    missing = np.isnan(values)
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    return pa.Array.from_buffers(pa.float64(), len(values), [valid, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def _values(array: pa.Array) -> npt.NDArray[Any]:
+    """What the buffer holds, which is anything where a value is missing."""
+    end = array.offset + len(array)
+    return np.frombuffer(array.buffers()[1], _numpy_type(array.type), end)[array.offset :]
+
+
+def _missing(array: pa.Array) -> npt.NDArray[np.bool_]:
+    if not array.null_count:
+        return np.zeros(len(array), dtype=bool)
+    end = array.offset + len(array)
+    valid = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), count=end, bitorder="little")
+    return np.equal(valid[array.offset :], 0)
+
+
+def _numpy_type(arrow_type: pa.DataType) -> np.dtype[Any]:
+    import pyarrow.types as at
+
+    # By its name: Arrow's own method, to_pandas_dtype, imports pandas in some versions.
+    if at.is_timestamp(arrow_type):
+        return np.dtype(f"datetime64[{arrow_type.unit}]")
+    if at.is_duration(arrow_type):
+        return np.dtype(f"timedelta64[{arrow_type.unit}]")
+    name = str(arrow_type)
+    return np.dtype({"halffloat": "float16", "float": "float32", "date64[ms]": "datetime64[ms]"}.get(name, name))

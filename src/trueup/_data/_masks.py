@@ -1,0 +1,85 @@
+"""Groups of rows as masks: true for the rows inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data._columns import Column
+from trueup._data._table import CalibrationTable, read_table
+from trueup._model import ValueKind
+from trueup.errors import ColumnError, DataError, TableError
+
+__all__ = ["read_mask", "read_mask_table"]
+
+_ADVICE = "Pass true for the rows inside and false for the others."
+
+
+def read_mask_table(groups: Any, forms: str) -> CalibrationTable:
+    """A table whose columns are masks; those without names are called group 0, group 1, ...
+
+    Parameters
+    ----------
+    groups : table
+        A column a group.
+    forms : str
+        What a message says could be passed instead.
+
+    Returns
+    -------
+    CalibrationTable
+        The same columns, not yet checked.
+    """
+    if len(getattr(groups, "shape", (0, 0))) == 1:
+        raise TableError('groups is one mask; give it a name: {"name": mask}.')
+    try:
+        table = read_table(groups)
+    except TableError as error:
+        raise TableError(f"groups can't be read ({error}). Pass {forms}.") from error
+    if table.named:
+        return table
+    return table.renamed(tuple(f"group {place}" for place in range(len(table.names))))
+
+
+def read_mask(name: str, mask: Any, n_rows: int, *, rows_of: str = "y") -> npt.NDArray[np.bool_]:
+    """The rows of a group.
+
+    Parameters
+    ----------
+    name : str
+        What the messages call the group.
+    mask : array-like or Column
+        Booleans, or zeros and ones.
+    n_rows : int
+        How many there must be.
+    rows_of : str
+        What has that many rows, for a message.
+
+    Returns
+    -------
+    array of bool
+        True for the rows inside.
+    """
+    try:
+        column = mask if isinstance(mask, Column) else read_table({name: mask}).column(name)
+    except DataError as error:
+        raise TableError(f"Group {name!r} is neither a mask nor a condition ({error}) {_ADVICE}") from error
+    if len(column) != n_rows:
+        raise TableError(
+            f"Group {name!r} has {len(column):,} rows, but {rows_of} has {n_rows:,}. They must be the same rows."
+        )
+    if column.kind not in (ValueKind.BOOLEAN, ValueKind.NUMBER):
+        raise ColumnError(f"Group {name!r} holds {column.kind.value}. {_ADVICE}")
+    values = column.floats()
+    strange = ~((values == 0) | (values == 1))
+    if strange.any():
+        first = int(np.argmax(strange))
+        what = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
+        raise ColumnError(
+            f"Group {name!r}: {int(strange.sum()):,} of {n_rows:,} rows are neither true nor false (first at row "
+            f"{first:,}: {what}). {_ADVICE}"
+        )
+    inside: npt.NDArray[np.bool_] = values == 1
+    return inside

@@ -1,0 +1,172 @@
+"""A table from any library, read a column at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data._columns import Column
+from trueup._data._readers import column_from_any, column_from_numpy, column_from_series
+from trueup.errors import ColumnError, TableError
+
+__all__ = ["CalibrationTable", "listed", "read_table"]
+
+_ACCEPTED = "a pandas, polars or pyarrow table, a dict of arrays, or a two-dimensional NumPy array"
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationTable:
+    """Columns by name, read when they are asked for.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the columns, in order.
+    n_rows : int
+        How many rows there are.
+    named : bool
+        Whether the columns have names of their own; if not, they are called x0, x1, ...
+    """
+
+    names: tuple[str, ...]
+    n_rows: int
+    named: bool
+    _read: Callable[[int], Column]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def column(self, name: str) -> Column:
+        """The column of that name."""
+        return self._read(self._places[name])
+
+    def renamed(self, names: tuple[str, ...]) -> CalibrationTable:
+        """The same columns under other names."""
+        return CalibrationTable(names, self.n_rows, self.named, self._read)
+
+
+def read_table(X: Any) -> CalibrationTable:
+    """A table from anything tabular.
+
+    Parameters
+    ----------
+    X : table
+        A pandas, polars or pyarrow table, a dict of arrays, or a two-dimensional NumPy array.
+
+    Returns
+    -------
+    CalibrationTable
+        The same columns.
+    """
+    if isinstance(X, CalibrationTable):
+        return X
+    if type(X).__module__.startswith("scipy.sparse"):  # before mappings: one of them is a dict
+        raise TableError("Sparse data was passed, but dense data is required. Use X.toarray(), or a DataFrame.")
+    if isinstance(X, Mapping):
+        return _from_mapping(X)
+    if isinstance(X, np.ndarray):
+        return _from_numpy(X)
+    table = _from_frame(X)
+    if table is not None:
+        return table
+    if isinstance(X, (str, bytes)) or not (hasattr(X, "__array__") or hasattr(X, "__len__")):
+        raise TableError(f"X is a {type(X).__name__}. Pass {_ACCEPTED}.")
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US":  # NumPy makes strings of all that stand beside strings
+            array = np.asarray(X, dtype=object)
+    except (ValueError, TypeError) as error:
+        raise TableError(f"X can't be read as a table ({error}). Pass {_ACCEPTED}.") from error
+    return _from_numpy(array)
+
+
+def listed(names: Iterable[Any], at_most: int = 5) -> str:
+    """Names in quotes for a message; the rest is counted."""
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:at_most])
+    return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
+
+
+def _from_frame(X: Any) -> CalibrationTable | None:
+    """From a table of any library that narwhals knows; None if it is something else."""
+    import narwhals.stable.v2 as nw
+
+    if type(X).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        if isinstance(X, pa.RecordBatch):  # which narwhals doesn't know
+            X = pa.Table.from_batches([X])
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        _checked_names(X.columns if hasattr(X, "iloc") else X.column_names)
+        raise
+    if isinstance(frame, nw.LazyFrame):
+        raise TableError(f"X is lazy ({type(X).__name__}). Collect it first, e.g. with .collect().")
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    native_names: list[Any] = frame.columns
+    names = _checked_names(native_names)
+    named = native_names != list(range(len(names)))  # pandas numbers the columns that nobody named
+
+    def read(place: int) -> Column:
+        """The column at a place, read when it is asked for."""
+        return column_from_series(names[place], frame.get_column(native_names[place]))
+
+    return CalibrationTable(names, len(frame), named, read)
+
+
+def _from_mapping(X: Mapping[Any, Any]) -> CalibrationTable:
+    names = _checked_names(X.keys())
+    values = list(X.values())
+    lengths = [_length(name, value) for name, value in zip(names, values, strict=True)]
+    for name, length in zip(names, lengths, strict=True):
+        if length != lengths[0]:
+            raise TableError(
+                f"Columns differ in length: {names[0]!r} has {lengths[0]:,} rows, {name!r} has {length:,}. "
+                "They must be the same rows."
+            )
+    n_rows = lengths[0] if lengths else 0
+    return CalibrationTable(names, n_rows, True, lambda i: column_from_any(names[i], values[i]))
+
+
+def _length(name: str, values: Any) -> int:
+    try:
+        if not isinstance(values, (str, bytes)):
+            return len(values)
+    except TypeError:
+        pass
+    raise TableError(
+        f"Column {name!r} is a single {type(values).__name__}. A table needs an array a column; for one row, "
+        "use calibrate_one."
+    )
+
+
+def _from_numpy(X: npt.NDArray[Any]) -> CalibrationTable:
+    if X.dtype.names and X.ndim == 1:
+        return _from_mapping({name: X[name] for name in X.dtype.names})
+    if X.ndim != 2:
+        raise TableError(
+            f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead. Reshape your "
+            "data: array.reshape(-1, 1) for one feature, array.reshape(1, -1) for one row."
+        )
+    names = tuple(f"x{i}" for i in range(X.shape[1]))
+    return CalibrationTable(names, X.shape[0], False, lambda i: column_from_numpy(names[i], X[:, i]))
+
+
+def _checked_names(names: Iterable[Any]) -> tuple[str, ...]:
+    checked = tuple(str(name) for name in names)
+    if len(set(checked)) < len(checked):
+        doubled = [name for name, count in Counter(checked).items() if count > 1]
+        raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once. Rename or drop one.")
+    return checked

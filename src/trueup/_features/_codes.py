@@ -1,0 +1,202 @@
+"""One feature's way from values to numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data import EXACT_IN_FLOATS, Column, arrow_to_numpy, kind_of, plain
+from trueup._model import Feature, ValueKind
+from trueup.errors import ColumnError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["CodeOf", "FeatureCodes"]
+
+_ROWS_A_CATEGORY = 0.25  # with fewer rows, looking them up one by one beats hashing all categories
+
+# LightGBM puts a threshold half-way between two numbers, and half-way to infinity is infinity. No threshold lies beyond
+# this, so a row's numbers needn't be cut.
+_LARGEST = 1e300
+_PLAIN_TYPES = {ValueKind.STRING: str, ValueKind.NUMBER: int, ValueKind.BOOLEAN: bool}
+
+Floats = npt.NDArray[np.float64]
+
+
+class CodeOf(dict[Any, float]):
+    """Codes by category; NaN for what is missing or unseen."""
+
+    def __missing__(self, value: Any) -> float:
+        return math.nan
+
+
+class FeatureCodes:
+    """Turns the values of one feature into numbers.
+
+    Parameters
+    ----------
+    feature : Feature
+        What was learned at fit.
+
+    Attributes
+    ----------
+    code_of : CodeOf or None
+        The codes of the categories, each as its plain value; None for a numerical feature.
+    plain_type : type or None
+        The type whose values are plain as they stand, so that a row's value of it can be looked up at once.
+    """
+
+    def __init__(self, feature: Feature) -> None:
+        self.feature = feature
+        self.code_of: CodeOf | None = None
+        self.plain_type: type | None = float
+        if feature.categories is not None:
+            kinds = {kind_of(category_type) for category_type in set(map(type, feature.categories))}
+            if feature.kind is not ValueKind.MIXED and not kinds <= {feature.kind}:
+                raise ValueError(f"the categories of feature {feature.name!r} are not {feature.kind.value}")
+            self.code_of = CodeOf((value, float(code)) for code, value in enumerate(feature.categories))
+            self.plain_type = _PLAIN_TYPES.get(feature.kind)
+
+    def encode(self, column: Column) -> Floats:
+        """The numbers of a column."""
+        self._check_kind(column)
+        if self.code_of is not None:
+            return column.by_code(self._codes_of(column.dictionary), np.nan)
+        if column.kind is not ValueKind.NUMBER:
+            return np.full(len(column), np.nan)
+        return np.clip(column.floats(), -_LARGEST, _LARGEST)
+
+    @property
+    def encode_one(self) -> Callable[[Any], float]:
+        """What gives the number of a row's value, of any type."""
+        return self._number if self.code_of is None else self._code
+
+    def _number(self, value: Any) -> float:
+        if type(value) is not int and value is not None:
+            value = self._checked(value)
+        try:
+            return math.nan if value is None else float(value)
+        except OverflowError as error:
+            name = self.feature.name
+            raise ColumnError(f"Column {name!r} holds an integer that is too large for a float.") from error
+
+    def _code(self, value: Any) -> float:
+        assert self.code_of is not None
+        return math.nan if value is None else self.code_of[self._checked(value)]
+
+    def _checked(self, value: Any) -> Any:
+        """The plain value of a row's value, of the kind of fit."""
+        value = plain(self.feature.name, value)
+        kind, found = self.feature.kind, kind_of(type(value))
+        if found is kind or found is ValueKind.EMPTY or kind is ValueKind.MIXED or kind is ValueKind.EMPTY:
+            return value
+        raise self._wrong_kind(found)
+
+    def _check_kind(self, column: Column) -> None:
+        """Refuse a column without a single value of the kind of fit: all would be unseen, in silence."""
+        kind, found = self.feature.kind, column.kind
+        if found is kind or ValueKind.EMPTY in (kind, found) or kind is ValueKind.MIXED:
+            return
+        kinds = {kind_of(plain_type) for plain_type in set(map(type, column.distinct()))}
+        if kinds and not (self.code_of is not None and kind in kinds):
+            raise self._wrong_kind(found)
+
+    def _wrong_kind(self, found: ValueKind) -> ColumnError:
+        feature = self.feature
+        role = "categorical" if feature.is_categorical else "numerical"
+        return ColumnError(
+            f"Column {feature.name!r} holds {found.value}, but at fit it was {role}, of "
+            f"{feature.kind.value}. Convert it to what it was at fit, or fit again."
+        )
+
+    def _codes_of(self, column: Column) -> Floats:
+        """The codes of a column that has no codes of its own."""
+        values, n_categories = column.values, len(self.feature.categories or ())
+        if not n_categories or not len(values):
+            return np.full(len(values), np.nan)
+        if column.kind is not self.feature.kind or len(values) < _ROWS_A_CATEGORY * n_categories:
+            return self._by_lookup(column)
+        if not isinstance(values, np.ndarray):
+            return self._by_arrow(values)
+        if values.dtype.kind == "M":
+            values = values.astype(np.int64)  # what is missing is an integer that no date can be
+        pair = None if values.dtype == object else _comparable(self._known_numbers, values)
+        return self._by_lookup(column) if pair is None else _codes_by_value(*pair, self._order)
+
+    def _by_lookup(self, column: Column) -> Floats:
+        assert self.code_of is not None
+        return np.fromiter(map(self.code_of.__getitem__, column.objects()), np.float64, len(column))
+
+    def _by_arrow(self, values: pa.Array | pa.ChunkedArray) -> Floats:
+        import pyarrow.compute as pc
+
+        codes = pc.index_in(values, value_set=self._arrow_categories.cast(values.type))
+        return arrow_to_numpy(codes).astype(np.float64, copy=False)
+
+    @cached_property
+    def _arrow_categories(self) -> pa.Array:
+        """The categories as an Arrow array, made from bytes: pyarrow's own conversion would import pandas."""
+        import pyarrow as pa
+
+        # A lone surrogate becomes bytes that no Arrow string holds, and so it should: none is equal to it.
+        encoded = [value.encode("utf-8", "surrogatepass") for value in self.feature.categories or ()]
+        offsets = np.concatenate([[0], np.cumsum([len(value) for value in encoded])]).astype(np.int64)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+        return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.int64]:
+        """The codes of the categories from the least to the greatest."""
+        return np.argsort(self._numbers, kind="stable")
+
+    @cached_property
+    def _known_numbers(self) -> npt.NDArray[Any]:
+        return self._numbers[self._order]
+
+    @cached_property
+    def _numbers(self) -> npt.NDArray[Any]:
+        """The categories as numbers, days or microseconds; as objects if int64 and floats can't hold them."""
+        values = list(self.feature.categories or ())
+        if self.feature.kind in (ValueKind.DATE, ValueKind.DATETIME):
+            unit = "D" if self.feature.kind is ValueKind.DATE else "us"
+            return np.array(values, dtype=f"datetime64[{unit}]").astype(np.int64)
+        whole = all(isinstance(value, int) for value in values)
+        if any(abs(value) > EXACT_IN_FLOATS for value in values if isinstance(value, int)):
+            fits = whole and min(values) >= -(2**63) and max(values) < 2**63
+            return np.array(values, dtype=np.int64 if fits else object)
+        return np.array(values, dtype=np.int64 if whole else np.float64)
+
+
+def _comparable(known: npt.NDArray[Any], values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+    """Both arrays as one type that holds them exactly; None if there is none."""
+    if known.dtype == object:
+        return None
+    if known.dtype.kind == "f" or values.dtype.kind == "f":
+        exact = _exact_as_floats(known) and _exact_as_floats(values)
+        return (known.astype(np.float64), values.astype(np.float64, copy=False)) if exact else None
+    if values.dtype == np.uint64 and values.max() >= 2**63:
+        return None
+    return known, values.astype(np.int64, copy=False)
+
+
+def _exact_as_floats(values: npt.NDArray[Any]) -> bool:
+    is_float = values.dtype.kind == "f"
+    return is_float or bool(values.min() >= -EXACT_IN_FLOATS and values.max() <= EXACT_IN_FLOATS)
+
+
+def _codes_by_value(known: npt.NDArray[Any], values: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> Floats:
+    """The code of each value that is among the known ones, which are sorted; NaN for the others."""
+    if known.dtype.kind == "i" and int(known[-1]) - int(known[0]) < len(values):
+        first, last = int(known[0]), int(known[-1])
+        table = np.full(last - first + 2, np.nan)
+        table[known - first] = codes
+        inside = (values >= first) & (values <= last)
+        return table[np.where(inside, values - first, -1)]  # the last entry stays NaN
+    place = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.where(known[place] == values, codes[place], np.nan)

@@ -1,0 +1,139 @@
+"""Applying what was learned: tables to matrices, rows to lists of numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data import CalibrationTable, listed
+from trueup._features._codes import FeatureCodes
+from trueup._features._conditions import holds_missing
+from trueup._model import FeatureSpec
+from trueup.errors import ColumnError, DataWarning, TableError, callers_level
+
+__all__ = ["EncodedTable", "FeatureEncoder"]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """The matrix of a table, and how many values of each feature are NaN in it, and why.
+
+    Attributes
+    ----------
+    matrix : float64 array
+        A column a feature, in Fortran order.
+    missing, unseen : mapping of str to int
+        How many values of a feature were missing, and how many were categories that were not there at fit;
+        features with none are left out.
+    """
+
+    matrix: npt.NDArray[np.float64]
+    missing: Mapping[str, int]
+    unseen: Mapping[str, int]
+
+
+class FeatureEncoder:
+    """Turns tables and rows into numbers: values, codes of categories, NaN for what is missing or unseen.
+
+    Parameters
+    ----------
+    spec : FeatureSpec
+        What was learned at fit.
+    """
+
+    def __init__(self, spec: FeatureSpec) -> None:
+        self.spec = spec
+        self._features = [FeatureCodes(feature) for feature in spec.features]
+        self._row_plan = [
+            (codes.feature.name, codes.plain_type, codes.code_of, codes.encode_one) for codes in self._features
+        ]
+
+    def encode(self, table: CalibrationTable) -> npt.NDArray[np.float64]:
+        """The matrix of a table: a column a feature, in Fortran order."""
+        return self._filled(self._with_known_names(table))
+
+    def encode_counted(self, table: CalibrationTable) -> EncodedTable:
+        """The matrix of a table, and how many of its values were missing or unseen."""
+        table = self._with_known_names(table)
+        matrix = self._filled(table)
+        missing: dict[str, int] = {}
+        unseen: dict[str, int] = {}
+        for i, codes in enumerate(self._features):
+            name, without_number = codes.feature.name, int(np.count_nonzero(np.isnan(matrix[:, i])))
+            if not without_number:
+                continue
+            lacking = without_number
+            if codes.feature.is_categorical:  # only here may NaN mean two things
+                lacking = int(np.count_nonzero(holds_missing(table.column(name))))
+            if lacking:
+                missing[name] = lacking
+            if without_number > lacking:
+                unseen[name] = without_number - lacking
+        return EncodedTable(matrix, missing, unseen)
+
+    def _filled(self, table: CalibrationTable) -> npt.NDArray[np.float64]:
+        matrix = np.empty((table.n_rows, len(self._features)), dtype=np.float64, order="F")
+        for i, codes in enumerate(self._features):
+            matrix[:, i] = codes.encode(table.column(codes.feature.name))
+        return matrix
+
+    def encode_row(self, row: Mapping[str, Any]) -> list[float]:
+        """The numbers of one row, given by name."""
+        numbers: list[Any] = []
+        append = numbers.append
+        for name, plain_type, code_of, encode_one in self._row_plan:
+            try:
+                value = row[name]
+            except (KeyError, TypeError, IndexError):
+                return self.encode_row(self._with_text_names(row))
+            if type(value) is not plain_type:
+                append(encode_one(value))
+            elif code_of is None:
+                append(value)
+            else:
+                append(code_of[value])
+        return numbers
+
+    def _with_text_names(self, row: Any) -> dict[str, Any]:
+        """The row with its names as texts, as a table's are; an error if it lacks a feature."""
+        if not hasattr(row, "keys"):
+            raise TableError(f"A row must be a dict of values by column name, got {type(row).__name__}.")
+        named = {str(name): row[name] for name in row.keys()}  # noqa: SIM118 - a pandas Series iterates over its values
+        absent = [name for name in self.spec.names if name not in named]
+        if absent:
+            self._refuse_missing(absent, named)
+        return named
+
+    def _with_known_names(self, table: CalibrationTable) -> CalibrationTable:
+        """The table under the names of fit; columns go by position only where one side has no names."""
+        spec = self.spec
+        if table.named and spec.named:
+            absent = [name for name in spec.names if name not in table]
+            if absent:
+                self._refuse_missing(absent, table.names)
+            return table
+        if len(table.names) != len(spec.columns):
+            raise ColumnError(
+                f"X has {len(table.names)} features, but MCGrad is expecting {len(spec.columns)} features as "
+                "input. Columns without names are found by position, so all columns of fit must be there."
+            )
+        if table.named != spec.named:
+            with_names, without = ("at fit", "now") if spec.named else ("now", "at fit")
+            warnings.warn(
+                f"X has column names {with_names} and none {without}: columns are taken by their position.",
+                DataWarning,
+                stacklevel=callers_level(),
+            )
+        return table.renamed(spec.columns)
+
+    def _refuse_missing(self, absent: list[str], present: Any) -> NoReturn:
+        noun = "column is" if len(absent) == 1 else "columns are"
+        raise ColumnError(
+            f"{len(absent)} {noun} missing that the model was fitted on: {listed(absent)}. Present: "
+            f"{listed(present, 12) or 'none'}. Add what is missing; values that are not known may be None."
+        )

@@ -1,0 +1,155 @@
+"""Growing the trees of a round on a data set of LightGBM that is ready, whoever made it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import numpy.typing as npt
+
+from trueup import _native
+from trueup._fitting._booster_text import trees_and_gains
+from trueup._fitting._lightgbm_private import leave_network
+from trueup._model import Trees
+from trueup.errors import TrainingError
+
+__all__ = ["Cancelled", "copy_bins", "grow_trees", "naming_lightgbm", "safe_threads"]
+
+Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+_ROWS_A_THREAD = 20_000  # with fewer, threads spend their time waiting for each other
+
+
+class Cancelled(Exception):  # noqa: N818 (a signal, as KeyboardInterrupt is)
+    """Raised in a worker when the fit is being stopped."""
+
+
+@contextlib.contextmanager
+def naming_lightgbm() -> Iterator[None]:
+    """Turn what LightGBM says into an error of ours."""
+    try:
+        yield
+    except lgb.basic.LightGBMError as error:
+        raise TrainingError(f"LightGBM could not grow a tree: {error}. Check lightgbm_params.") from error
+
+
+def copy_bins(made: lgb.Dataset, rows: npt.NDArray[np.int32]) -> lgb.Dataset:
+    """The bins of some of the rows of a data set."""
+    copied = made.subset([])
+    used: Any = rows  # given to `subset`, they would become a list of Python's integers
+    copied.used_indices = used
+    copied.construct().used_indices = []
+    return copied
+
+
+def grow_trees(
+    training_set: lgb.Dataset,
+    parameters: dict[str, Any],
+    *,
+    n_trees: int,
+    n_columns: int,
+    soft: bool,
+    cancel: threading.Event,
+    gradient_unit: float | None = None,
+) -> tuple[Trees, Floats]:
+    """The trees of a round, and the gain of each column.
+
+    Parameters
+    ----------
+    training_set : lightgbm.Dataset
+        Features and logit, binned, with labels and weights, and the logits as initial scores.
+    parameters : dict
+        LightGBM's; with ``machines`` among them, trees are grown together with other processes.
+    n_trees : int
+        The most trees.
+    n_columns : int
+        How many columns there are, the logit among them.
+    soft : bool
+        Whether labels are probabilities.
+    cancel : threading.Event
+        When it is set, growing ends with `Cancelled`.
+    gradient_unit : float, optional
+        Derivatives are rounded to multiples of this power of two. Their sums are exact then, and don't depend on how
+        rows are dealt to processes.
+
+    Returns
+    -------
+    trees : Trees
+        The trees.
+    gains : float64 array
+        The total gain of the splits on each column.
+    """
+    training_set.init_score = None  # LightGBM has copied them, and its copy back to Python is nobody's
+    if not any(training_set.feature_num_bin(column) for column in range(n_columns)):
+        return Trees.constant(0.0), np.zeros(n_columns)  # no column has two values to tell apart
+    gradients = Gradients(training_set, soft, int(parameters["num_threads"]), gradient_unit)
+    try:
+        booster = lgb.Booster(parameters, training_set)
+        for _ in range(n_trees):
+            if cancel.is_set():
+                raise Cancelled
+            if not add_tree(booster, gradients):
+                break
+        if booster.num_trees() == 0:
+            return Trees.constant(0.0), np.zeros(n_columns)
+        return trees_and_gains(booster.model_to_string(), n_columns)
+    finally:
+        if "machines" in parameters:
+            leave_network()
+
+
+def add_tree(booster: lgb.Booster, gradients: Gradients) -> bool:
+    """Grow one tree more; say whether another may follow.
+
+    LightGBM sometimes chooses a split that leaves one side empty, notices, and gives the tree up with an error (its
+    issue 4739; all but unheard of unless leaves may be tiny). The trees before it stand, and the round ends with them.
+    """
+    try:
+        return not booster.update(fobj=gradients)  # it says whether nothing was left to split
+    except lgb.basic.LightGBMError as error:
+        if "best_split_info" in str(error):
+            return False
+        raise
+
+
+class Gradients:
+    """The derivatives of the log loss at LightGBM's scores. Its own take a fifth of the time that a tree takes."""
+
+    def __init__(self, training_set: lgb.Dataset, soft: bool, n_threads: int, unit: float | None) -> None:
+        self._labels = np.asarray(training_set.get_label(), dtype=np.float32)
+        weights = training_set.get_weight()
+        self._weights = None if weights is None else np.asarray(weights, dtype=np.float32)
+        self._soft, self._n_threads, self._unit = soft, n_threads, unit
+        self._gradients, self._hessians = np.empty_like(self._labels), np.empty_like(self._labels)
+
+    def __call__(self, scores: Floats, _: lgb.Dataset) -> tuple[Singles, Singles]:
+        _native.logistic_gradients(
+            scores, self._labels, self._weights, self._soft, self._gradients, self._hessians, self._n_threads
+        )
+        if self._unit is not None:
+            for derivatives in (self._gradients, self._hessians):
+                np.multiply(derivatives, np.float32(1 / self._unit), out=derivatives)
+                np.multiply(np.rint(derivatives, out=derivatives), np.float32(self._unit), out=derivatives)
+        return self._gradients, self._hessians
+
+
+_threaded_in: set[int] = set()  # the processes in which LightGBM has started threads
+
+
+def safe_threads(n_threads: int, n_rows: int | None = None) -> int:
+    """At least one; and just one in a child of a process that had more: OpenMP's threads don't survive a fork.
+
+    For few rows, if their number is given, there are no more than are worth it.
+    """
+    if n_rows is not None:
+        n_threads = min(n_threads, n_rows // _ROWS_A_THREAD)
+    forked = bool(_threaded_in) and os.getpid() not in _threaded_in
+    if n_threads <= 1 or forked:
+        return 1
+    _threaded_in.add(os.getpid())
+    return n_threads

@@ -1,0 +1,181 @@
+"""From what a user passes to `fit` to a `CalibrationModel`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
+from trueup._features import FeatureEncoder, learn_features
+from trueup._fitting._data import TrainingData
+from trueup._fitting._options import FitOptions
+from trueup._fitting._rounds import fit_data, fitted_model, growth_of
+from trueup._fitting._splits import Split, make_splits
+from trueup._fitting._summary import seeds_from
+from trueup._model import CalibrationModel, RoundRecord
+from trueup._runtime import give_back_memory
+from trueup._scoring import score_logits
+from trueup.errors import DataError, LabelError, ParameterError, ScoreError
+
+__all__ = ["fit_model"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def fit_model(
+    options: FitOptions, X: Any, y: Any, *, scores: Any, sample_weight: Any, eval_set: Any
+) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
+    """Fit a model, and tell how it came about."""
+    table = read_table(X)
+    if table.n_rows == 0:
+        raise DataError("X has no rows: found array with 0 sample(s), and at least one is needed.")
+    weights = read_weights(sample_weight, table.n_rows)
+    spec = learn_features(
+        table,
+        features=options.features,
+        categorical_features=options.categorical_features,
+        score_column=options.score_column,
+        rows=None if weights is None or weights.all() else weights > 0,
+    )
+    encoder = FeatureEncoder(spec)
+    labels = read_labels(y, table.n_rows)
+    base, base_rate = _base_scores(table, scores, options, labels, weights)
+    rows = _Rows.from_table(encoder, table, labels, base, weights)
+    n_fit = len(rows.labels)
+    watched = None if eval_set is None else _watched_rows(encoder, eval_set, labels, options, base_rate)
+    data = rows.with_more(watched, spec.features, labels.soft)
+    del table, encoder, base, rows, watched  # a fit needs the memory, and the data hold what it needs of them
+    give_back_memory()
+    splitting = _Splitting(labels, None if weights is None else weights > 0)
+    seeds = seeds_from(options.random_state)
+    parameters = growth_of(options, spec, seeds[1])
+    splits: list[Split] | str = []
+    if n_fit < data.n_rows:
+        fit_rows = np.arange(n_fit, dtype=np.int32)
+        splits = [(fit_rows, np.arange(n_fit, data.n_rows, dtype=np.int32))]
+    elif options.validation is not None:
+        splits = splitting.splits(options.validation, seeds[0])
+    outcome = fit_data(data, n_fit, splits, parameters, options)
+    positive_rate = float(np.average(data.labels[:n_fit], weights=data.weights_of(slice(n_fit))))
+    model = fitted_model(
+        options, spec, outcome, labels=labels, base_rate=base_rate, n_rows=n_fit, positive_rate=positive_rate
+    )
+    return model, outcome.history
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows with a positive weight, as numbers."""
+
+    matrix: Floats
+    labels: Floats
+    scores: Floats
+    weights: Floats | None
+
+    @classmethod
+    def from_table(
+        cls,
+        encoder: FeatureEncoder,
+        table: CalibrationTable,
+        labels: Labels,
+        scores: Floats,
+        weights: Floats | None,
+    ) -> _Rows:
+        matrix = encoder.encode(table)
+        if weights is None or weights.all():
+            return cls(matrix, labels.values, scores, weights)
+        counts = weights > 0  # a row of no weight is a row that is not there
+        return cls(np.asfortranarray(matrix[counts]), labels.values[counts], scores[counts], weights[counts])
+
+    def with_more(self, watched: _Rows | None, features: Sequence[Any], soft: bool) -> TrainingData:
+        """The rows to fit on, followed by the rows to validate on."""
+        matrix, labels, scores, weights = self.matrix, self.labels, self.scores, self.weights
+        if not soft and labels.min() == labels.max():
+            raise LabelError(
+                "y holds one class only among the rows with a positive weight. There is nothing to calibrate."
+            )
+        if watched is not None:
+            matrix = np.asfortranarray(np.concatenate([matrix, watched.matrix]))
+            labels = np.concatenate([labels, watched.labels])
+            scores = np.concatenate([scores, watched.scores])
+            if weights is not None or watched.weights is not None:
+                weights = np.concatenate([part.weights_or_ones() for part in (self, watched)])
+        categorical = np.array([feature.is_categorical for feature in features], dtype=np.uint8)
+        return TrainingData(matrix, categorical, labels, score_logits(scores), weights, soft)
+
+    def weights_or_ones(self) -> Floats:
+        return np.ones(len(self.labels)) if self.weights is None else self.weights
+
+
+def _base_scores(
+    table: CalibrationTable, scores: Any, options: FitOptions, labels: Labels, weights: Floats | None
+) -> tuple[Floats, float | None]:
+    """The base scores of all rows, and the base rate if there are none."""
+    if scores is not None:
+        return read_scores(scores, table.n_rows), None
+    if options.score_column is not None:
+        return _score_column(table, options.score_column), None
+    rate = float(np.average(labels.values, weights=weights))
+    return np.full(table.n_rows, rate), rate
+
+
+def _score_column(table: CalibrationTable, name: str) -> Floats:
+    return read_scores(table.column(name), table.n_rows, name=f"Column {name!r}")
+
+
+def _watched_rows(
+    encoder: FeatureEncoder, eval_set: Any, labels: Labels, options: FitOptions, base_rate: float | None
+) -> _Rows:
+    """The rows of an `eval_set`, whose errors say that they are about it."""
+    if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 4:
+        raise ParameterError("eval_set must be a tuple (X, y), (X, y, scores) or (X, y, scores, sample_weight).")
+    X, y, scores, sample_weight = (*eval_set, None, None)[:4]
+    try:
+        table = read_table(X)
+        if table.n_rows == 0:
+            raise DataError("X has no rows.")
+        if scores is not None:
+            base = read_scores(scores, table.n_rows)
+        elif options.score_column is not None:
+            base = _score_column(table, options.score_column)
+        elif base_rate is not None:
+            base = np.full(table.n_rows, base_rate)
+        else:
+            raise ScoreError("scores are missing. The fit has scores, so eval_set needs them too: pass (X, y, scores).")
+        weights = read_weights(sample_weight, table.n_rows)
+        return _Rows.from_table(encoder, table, read_labels(y, table.n_rows, like=labels), base, weights)
+    except DataError as error:
+        raise type(error)(f"eval_set: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class _Splitting:
+    """The rows that a user's splitter knows: those of the table, also the ones without weight."""
+
+    labels: Labels
+    counts: npt.NDArray[np.bool_] | None
+
+    @property
+    def n_fit(self) -> int:
+        """How many rows there are to fit on."""
+        return len(self.labels.values) if self.counts is None else int(self.counts.sum())
+
+    def splits(self, validation: Any, seed: int) -> list[Split] | str:
+        """Training and validation rows among those that count, or why there are too few."""
+        labels, counts = self.labels, self.counts
+        if counts is None or counts.all():
+            return make_splits(validation, labels.values, soft=labels.soft, seed=seed)
+        if isinstance(validation, (str, int, float, np.number)):  # drawn by us, from the rows that count
+            return make_splits(validation, labels.values[counts], soft=labels.soft, seed=seed)
+        made = make_splits(validation, labels.values, soft=labels.soft, seed=seed)
+        if isinstance(made, str):
+            return made
+        place = np.cumsum(counts, dtype=np.int32) - 1
+        kept = [tuple(place[rows[counts[rows]]] for rows in split) for split in made]
+        if any(len(rows) == 0 for split in kept for rows in split):
+            return "a split of validation= has a side without weight"
+        return [(train, valid) for train, valid in kept]

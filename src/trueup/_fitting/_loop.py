@@ -1,0 +1,314 @@
+"""The loop of rounds: grow, rescale, look at the rows that did not grow, stop, fit again on all."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._fitting._data import Rows, TrainingData, are_all
+from trueup._fitting._growing import Cancelled
+from trueup._fitting._history import first_record, record_of_round
+from trueup._fitting._lightgbm import GrownRound, RoundGrower
+from trueup._fitting._parts import LocalPart, Part, Rescale, shared_rescaling
+from trueup._fitting._rescale import Rescaling
+from trueup._fitting._splits import Split
+from trueup._model import FittedRound, RoundRecord, Trees
+from trueup._runtime import Workers, has_idle_threads
+
+__all__ = ["FitOutcome", "FitPlan", "Listener", "fit_parts", "fit_rounds"]
+
+Floats = npt.NDArray[np.float64]
+HeldOutT = TypeVar("HeldOutT")
+_Round = tuple[GrownRound, Rescaling]
+_Agree = Callable[[Sequence[Any], int], Rescaling]
+
+
+class Listener(Protocol):
+    """Whoever wants to see a fit go on."""
+
+    def round_finished(self, record: RoundRecord) -> None:
+        """A round was grown and validated."""
+
+    def refit_started(self, n_rounds: int) -> None:
+        """The number of rounds is chosen, and they are fitted on all rows now."""
+
+    def refit_round_finished(self, number: int, n_rounds: int) -> None:
+        """A round of the fit on all rows was grown."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitPlan:
+    """What to fit on which rows.
+
+    Attributes
+    ----------
+    splits : sequence of pairs of index arrays
+        Training and validation rows; empty to fit exactly `max_rounds`.
+    refit_rows : index array or None
+        The rows of the final fit; None is all rows.
+    max_rounds, patience : int
+        When to stop.
+    rescale : "honest", "train" or None
+        Theta and shift from rows that did not grow the trees, theta alone from those that did, or neither.
+    n_threads : int
+        How many threads there are.
+    cancel : threading.Event
+        Set when the fit is being stopped.
+    follows : bool
+        Whether the fit on all rows may go on beside the search. It is quicker, and takes the memory of both.
+    """
+
+    splits: Sequence[Split]
+    refit_rows: Rows | None
+    max_rounds: int
+    patience: int
+    rescale: Rescale
+    n_threads: int
+    cancel: threading.Event = field(default_factory=threading.Event)
+    follows: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class FitOutcome:
+    """The rounds, how they came about, and the total gain of each feature, the logit last."""
+
+    rounds: tuple[FittedRound, ...]
+    history: tuple[RoundRecord, ...]
+    gains: Floats
+
+
+def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: Listener) -> FitOutcome:
+    """Fit rounds until the validation loss stops falling, then that many on all rows.
+
+    Where threads would be idle, the fit on all rows follows the search in one of them: it is at most a round ahead of
+    what is decided, and what it grows beyond the last round is thrown away.
+
+    Parameters
+    ----------
+    data : TrainingData
+        All rows.
+    grower : RoundGrower
+        Who grows the trees.
+    plan : FitPlan
+        What to fit on which rows.
+    listener : Listener
+        Is told of every round.
+
+    Returns
+    -------
+    FitOutcome
+        The rounds of the final fit.
+    """
+    refit_rows, nobody = plan.refit_rows, np.empty(0, np.int32)
+    splits: Sequence[tuple[Rows | None, Rows]] = plan.splits or [(refit_rows, nobody)]
+    fits_all_rows = len(splits) == 1 and _are_same(splits[0][0], refit_rows, data.n_rows)
+
+    def final_part(cancel: threading.Event) -> LocalPart:
+        """All rows, none of which watches."""
+        return LocalPart(data, grower, refit_rows, nobody, cancel)
+
+    parts = (LocalPart(data, grower, train, valid, plan.cancel) for train, valid in splits)
+    return fit_parts(parts, None if fits_all_rows else final_part, plan, listener, shared_rescaling)
+
+
+def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
+    """Whether rows are those others; None is all rows."""
+    if rows is None or others is None:
+        return all(some is None or are_all(some, n_rows) for some in (rows, others))
+    return np.array_equal(rows, others)
+
+
+def fit_parts(
+    parts: Iterable[Part[HeldOutT]],
+    final_part: Callable[[threading.Event], Part[HeldOutT]] | None,
+    plan: FitPlan,
+    listener: Listener,
+    agree: Callable[[Sequence[HeldOutT], int], Rescaling],
+) -> FitOutcome:
+    """Fit rounds on parts that are anywhere.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        The training and validation rows of each split. They are forgotten when the search is over.
+    final_part : callable, optional
+        What makes the part of all rows; its growing ends when the event that it is given is set. None if the rows that
+        grow the trees of the only part are those of the final fit.
+    plan : FitPlan
+        What to fit; its rows are not looked at, only whether there are splits.
+    listener : Listener
+        Is told of every round.
+    agree : callable
+        Gives one rescaling for all parts from what they held out.
+
+    Returns
+    -------
+    FitOutcome
+        The rounds of the final fit.
+    """
+    search = _Search(list(parts), plan, agree)
+    if final_part is None:
+        with Workers(1, [plan.cancel]) as workers:
+            search.run(listener, workers, plan.n_threads)
+        return _outcome(search.rounds, search)
+    final = _FinalFit(final_part, plan)
+    follows = plan.follows and has_idle_threads(search.n_parts, plan.n_threads)
+    share = max(1, plan.n_threads // (search.n_parts + follows))
+    with Workers(plan.n_threads, [plan.cancel, final.cancel]) as workers:
+        search.run(listener, workers, share, (lambda: final.follow(search, workers, share)) if follows else None)
+        search.forget_parts()
+        final.complete(search, listener)
+    return _outcome(final.rounds, search)
+
+
+class _Search:
+    """Rounds on the training rows of each split until the mean validation loss stops falling.
+
+    Attributes
+    ----------
+    best : int
+        The round with the least validation loss; the last one if nobody watches.
+    history : list of RoundRecord
+        All rounds, also those after the best.
+    rounds : list of GrownRound and Rescaling
+        Those of the first split.
+    """
+
+    def __init__(self, parts: Sequence[Part[Any]], plan: FitPlan, agree: _Agree) -> None:
+        self._parts, self._plan, self._agree = parts, plan, agree
+        self.n_parts, self.n_columns = len(parts), parts[0].n_columns
+        self.best = 0
+        self.history = [first_record(parts, plan.n_threads)]
+        self.rounds: list[_Round] = []
+
+    def run(self, listener: Listener, workers: Workers, share: int, beside: Callable[[], None] | None = None) -> None:
+        """Search, with `share` threads for each split; `beside` is called in each round when its jobs are in line."""
+        for number in range(1, self._plan.max_rounds + 1):
+            self._round(number, workers, share, beside)
+            record = self.history[-1]
+            listener.round_finished(record)
+            if not self._plan.splits or record.validation_loss < self.history[self.best].validation_loss:
+                self.best = number
+            elif number - self.best > self._plan.patience:
+                break
+
+    def forget_parts(self) -> None:
+        """Give back the memory of the parts, when the search is over."""
+        self._parts = []
+
+    def _round(self, number: int, workers: Workers, share: int, beside: Callable[[], None] | None) -> None:
+        started, parts, plan = time.perf_counter(), self._parts, self._plan
+        grown, rescalings = self._grow(workers, share, beside)
+        record = record_of_round(number, parts, rescalings, plan.n_threads)
+        self.rounds.append((grown, rescalings[0]))
+        self.history.append(replace(record, seconds=time.perf_counter() - started))
+
+    def _grow(
+        self, workers: Workers, share: int, beside: Callable[[], None] | None
+    ) -> tuple[GrownRound, list[Rescaling]]:
+        """Grow the round in all parts; the first part's trees, and how each part is rescaled."""
+        parts, plan = self._parts, self._plan
+
+        def with_held_out(part: Part[Any]) -> tuple[GrownRound, Any]:
+            """A part's trees, and what the parts need to agree on a rescaling."""
+            return part.grow(share), part.held_out(share)
+
+        def with_own_rescaling(part: Part[Any]) -> _Round:
+            """A part's trees, and their own rescaling, which the other parts need not wait for."""
+            return part.grow(share), part.own_rescaling(plan.rescale, share)
+
+        if plan.rescale == "honest" and plan.splits:
+            watched = workers.all([functools.partial(with_held_out, part) for part in parts], then=beside)
+            shared = self._agree([held_out for _, held_out in watched], plan.n_threads)
+            return watched[0][0], [shared] * len(parts)
+        grown = workers.all([functools.partial(with_own_rescaling, part) for part in parts], then=beside)
+        return grown[0][0], [rescaling for _, rescaling in grown]
+
+
+class _FinalFit:
+    """The rounds on all rows."""
+
+    def __init__(self, final_part: Callable[[threading.Event], Part[Any]], plan: FitPlan) -> None:
+        self._plan = plan
+        self.cancel = threading.Event()
+        self._part = final_part(self.cancel)
+        self._grown: GrownRound | None = None  # a round that is not rescaled yet
+        self.rounds: list[_Round] = []
+        self._wanted = plan.max_rounds
+        self._following: Future[None] | None = None
+        self._goes_on = False  # whether the thread that follows has something to do, or had when it looked last
+        self._lock = threading.Lock()
+
+    def follow(self, search: _Search, workers: Workers, n_threads: int) -> None:
+        """Go on in another thread as far as the search has come, and grow one round more."""
+        with self._lock:
+            if self._goes_on:
+                return
+            self._goes_on = True
+        self._following = workers.start(lambda: self._follow(search, workers, n_threads))
+
+    def complete(self, search: _Search, listener: Listener) -> None:
+        """Wait for what is under way and grow the rounds that are missing, when the search is over."""
+        with self._lock:
+            self._wanted = search.best
+            if len(self.rounds) >= search.best:
+                self.cancel.set()
+        waited_for = None
+        while self._following is not None and self._following is not waited_for:
+            waited_for = self._following
+            with contextlib.suppress(Cancelled):
+                waited_for.result()  # a step that is done may have put the next in line
+        if len(self.rounds) < search.best:
+            listener.refit_started(search.best)
+        while len(self.rounds) < search.best:
+            self._step(search, self._plan.n_threads)
+            if self._grown is None:
+                listener.refit_round_finished(len(self.rounds), search.best)
+
+    def _follow(self, search: _Search, workers: Workers, n_threads: int) -> None:
+        """A step. The next one goes to the end of the line, for the search comes first."""
+        if self._has_more(search):
+            self._step(search, n_threads)
+            self._following = workers.start(lambda: self._follow(search, workers, n_threads))
+
+    def _has_more(self, search: _Search) -> bool:
+        with self._lock:  # so that a round that the search adds now is seen here, or by the next call of `follow`
+            waits = self._grown is not None and len(self.rounds) == len(search.rounds)
+            self._goes_on = len(self.rounds) < self._wanted and not waits
+            return self._goes_on
+
+    def _step(self, search: _Search, n_threads: int) -> None:
+        """Grow a round; or rescale it, as the splits were if that was honest, and on the own rows if not."""
+        if self._grown is None:
+            self._grown = self._part.grow(n_threads)
+            return
+        rescale = self._plan.rescale
+        _, of_splits = search.rounds[len(self.rounds)]
+        rescaling = of_splits if rescale == "honest" else self._part.own_rescaling(rescale, n_threads)
+        self._part.finish(rescaling, n_threads)
+        finished, self._grown = self._grown, None
+        self.rounds.append((finished, rescaling))
+
+
+def _outcome(rounds: Sequence[_Round], search: _Search) -> FitOutcome:
+    """The rounds that are kept."""
+    kept = rounds[: search.best]
+    fitted = tuple(_fitted(grown, rescaling) for grown, rescaling in kept)
+    gains = sum((grown.gains for grown, _ in kept), start=np.zeros(search.n_columns))
+    return FitOutcome(fitted, tuple(search.history), gains)
+
+
+def _fitted(grown: GrownRound, rescaling: Rescaling) -> FittedRound:
+    """A round as the model holds it: the shift is a tree of one leaf, the last."""
+    if rescaling.shift == 0.0:
+        return FittedRound(grown.trees, rescaling.theta)
+    return FittedRound(Trees.concatenate([grown.trees, Trees.constant(rescaling.shift)]), rescaling.theta)

@@ -1,0 +1,195 @@
+"""Features as small codes: a byte a value, two or four where a feature has more values than a byte can tell apart.
+
+A table of floats takes eight bytes a value, and LightGBM tells at most some hundred values of a feature apart. So
+numbers are cut into intervals before a fit, and what stays in memory is in which interval each number lies. Trees are
+grown on the numbers of the intervals, so they split between intervals only; a threshold then becomes the upper end of
+an interval, and whoever walks the tree with the number itself goes the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._model import Trees
+
+__all__ = ["ColumnCodes", "PackedMatrix", "edges_of_sample", "with_real_thresholds"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.unsignedinteger]
+_LARGEST = 1e300  # a table's numbers are cut there
+_CATEGORICAL_SPLIT = 1  # the bit of a split's decision type that says so
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCodes:
+    """What the codes of a feature mean.
+
+    Attributes
+    ----------
+    upper : float64 array
+        Of numbers: the upper ends of the intervals, ascending, the last one beyond all others. Of categories: their
+        codes, from 0 on. The code after the last is a missing value.
+    categorical : bool
+        Whether the feature is categorical.
+    """
+
+    upper: Floats
+    categorical: bool
+
+    @classmethod
+    def of_categories(cls, n_categories: int) -> ColumnCodes:
+        """The codes of a categorical feature."""
+        return cls(np.arange(n_categories, dtype=np.float64), categorical=True)
+
+    @classmethod
+    def of_numbers(cls, edges: Floats) -> ColumnCodes:
+        """The codes of numbers that are cut at edges, each the upper end of an interval."""
+        beyond = 2 * edges[-1] + 1 if len(edges) and edges[-1] > 0 else 1.0
+        return cls(np.append(edges, beyond), categorical=False)
+
+    @property
+    def dtype(self) -> np.dtype[np.unsignedinteger]:
+        """The smallest type that holds every code."""
+        return np.min_scalar_type(len(self.upper))
+
+    @cached_property
+    def decoded(self) -> Floats:
+        """The number that stands for each code: an interval's upper end, a category, or NaN."""
+        return np.append(self.upper, np.nan)
+
+    def encode(self, numbers: Floats) -> Codes:
+        """The codes of numbers or of categories, of which NaN is missing."""
+        missing = np.isnan(numbers)
+        if self.categorical:
+            codes = np.where(missing, len(self.upper), numbers).astype(self.dtype)
+        else:
+            codes = np.searchsorted(self.upper[:-1], numbers, side="left").astype(self.dtype)
+            codes[missing] = len(self.upper)
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class PackedMatrix:
+    """A matrix of features as codes.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnCodes
+        What the codes of each feature mean.
+    codes : tuple of unsigned integer arrays
+        The codes of each feature, a row each.
+    """
+
+    columns: tuple[ColumnCodes, ...]
+    codes: tuple[Codes, ...]
+    n_rows: int
+
+    @classmethod
+    def encode(cls, columns: Sequence[ColumnCodes], matrix: Floats) -> PackedMatrix:
+        """Pack a matrix of numbers."""
+        codes = tuple(column.encode(matrix[:, place]) for place, column in enumerate(columns))
+        return cls(tuple(columns), codes, len(matrix))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.n_rows, len(self.columns)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the codes take."""
+        return sum(codes.nbytes for codes in self.codes)
+
+    def numbers_of(self, rows: npt.NDArray[np.integer] | slice) -> Floats:
+        """Some rows as numbers, in Fortran order."""
+        n = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
+        taken = np.empty((n, len(self.columns)), order="F")
+        for place, (column, codes) in enumerate(zip(self.columns, self.codes, strict=True)):
+            np.take(column.decoded, codes[rows], out=taken[:, place])
+        return taken
+
+    def codes_of(self, rows: npt.NDArray[np.integer] | slice) -> Floats:
+        """The codes of some rows as floats, NaN where missing, in C order: what trees are grown on."""
+        n = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
+        taken = np.empty((n, len(self.columns)))
+        for place, (column, codes) in enumerate(zip(self.columns, self.codes, strict=True)):
+            of_rows = codes[rows]
+            taken[:, place] = of_rows
+            taken[of_rows == len(column.upper), place] = np.nan
+        return taken
+
+
+def with_real_thresholds(trees: Trees, columns: Sequence[ColumnCodes]) -> Trees:
+    """Trees that were grown on codes, for numbers: a threshold is the upper end of the last interval on its left.
+
+    The last interval of all has no end, and neither has a threshold that parts all numbers from what is missing.
+    """
+    thresholds = trees.threshold.copy()
+    numerical = (trees.decision_type & _CATEGORICAL_SPLIT) == 0
+    for place, column in enumerate(columns):
+        at = numerical & (trees.split_feature == place)
+        if at.any():
+            ends = np.concatenate([[-np.inf], column.upper[:-1], [np.inf]])
+            last_on_the_left = np.clip(np.floor(thresholds[at]), -1, len(column.upper) - 1)
+            thresholds[at] = ends[last_on_the_left.astype(np.intp) + 1]
+    return replace(trees, threshold=thresholds)
+
+
+def edges_of_sample(numbers: Floats, most: int) -> Floats:
+    """Where to cut numbers into at most so many intervals, from a sample of them.
+
+    Numbers of which there are few are told apart, half-way between each other; of many, intervals hold about the same
+    number each, and a number that is more than twice as frequent as that has one of its own.
+
+    Parameters
+    ----------
+    numbers : float64 array
+        The sample; NaN is left out.
+    most : int
+        The most intervals.
+
+    Returns
+    -------
+    float64 array
+        The upper ends of all intervals but the last, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edges_of_sample(np.array([1.0, 2.0, 2.0, 4.0, np.nan]), most=255).tolist()
+    [1.5, 3.0]
+    >>> edges_of_sample(np.arange(100.0), most=4).tolist()
+    [24.5, 49.5, 74.5]
+    """
+    numbers = np.clip(numbers[~np.isnan(numbers)], -_LARGEST, _LARGEST)
+    distinct, counts = np.unique(numbers, return_counts=True)
+    if len(distinct) < 2:
+        return np.empty(0)
+    half_way = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
+    half_way = np.where(half_way < distinct[1:], half_way, distinct[:-1])  # of neighbours, half-way is one of them
+    if len(distinct) <= most:
+        return half_way
+    return half_way[_last_of_intervals(counts, most)]
+
+
+def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
+    """The places of the last value of each interval but the last one, filled evenly from the least value up."""
+    upto = np.cumsum(counts, dtype=np.float64)  # else every search below would convert all of it
+    lasts: list[int] = []
+    first, done = 0, 0
+    for intervals in range(most, 1, -1):
+        share = (upto[-1] - done) / intervals
+        last = int(np.searchsorted(upto, done + share))
+        if last > first and upto[last] - done >= 2 * share:
+            last -= 1  # what would overfill the interval fills one of its own; the two hold enough for two
+        if last >= len(counts) - 1:
+            break
+        lasts.append(last)
+        first, done = last + 1, int(upto[last])
+    return np.array(lasts, dtype=np.intp)

@@ -1,0 +1,193 @@
+"""The running logits of the rows of one split: all that a round needs of the rounds before it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._fitting._data import Rows, TrainingData, are_all
+from trueup._fitting._lightgbm import GrownRound, PreparedRows, RoundGrower
+from trueup._fitting._rescale import Rescaling, fit_rescaling, fit_theta
+from trueup._model import Trees
+from trueup._scoring import apply_round
+
+__all__ = ["HeldOut", "LocalPart", "LossSums", "Part", "Rescale", "Step", "convergence_bound", "shared_rescaling"]
+
+Floats = npt.NDArray[np.float64]
+Rescale = Literal["honest", "train"] | None
+HeldOutT_co = TypeVar("HeldOutT_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a round moved the rows that grew it: quantities of the paper's convergence analysis.
+
+    Attributes
+    ----------
+    logit_change : float
+        E|F_t - F_(t-1)|.
+    phi : float
+        phi_(t-1).
+    alpha_bound : float
+        The bound on alpha of f_(t-1).
+    """
+
+    logit_change: float
+    phi: float
+    alpha_bound: float
+
+
+class LossSums(NamedTuple):
+    """Sums of log losses and of weights, from which several parts make one mean."""
+
+    train: float
+    train_weight: float
+    valid: float
+    valid_weight: float
+
+
+class Part(Protocol[HeldOutT_co]):
+    """Rows that grow trees and rows that watch, wherever they are, with the logits of all."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns trees may split on, the logit among them."""
+
+    def grow(self, n_threads: int) -> GrownRound:
+        """Grow the trees of a round."""
+
+    def held_out(self, n_threads: int) -> HeldOutT_co:
+        """What an honest rescaling needs of the rows that watch, after the trees."""
+
+    def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
+        """Theta from the rows that grew the trees; nothing if nothing is rescaled."""
+
+    def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
+        """Move the logits by the grown round."""
+
+    def losses(self, n_threads: int) -> LossSums:
+        """The log loss of the rows that grow trees, and of those that watch."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows that watch, with their logits after the trees and before the rescaling."""
+
+    logits: Floats
+    labels: Floats
+    weights: Floats | None
+
+
+class LocalPart:
+    """Rows of this process that grow trees and that watch, with the logits of all.
+
+    Parameters
+    ----------
+    data : TrainingData
+        All rows.
+    grower : RoundGrower
+        Who grows the trees.
+    train : index array or None
+        The rows that grow trees; None is all rows.
+    valid : index array
+        The rows that watch.
+    cancel : threading.Event
+        When it is set, growing stops after the current tree.
+    """
+
+    def __init__(
+        self, data: TrainingData, grower: RoundGrower, train: Rows | None, valid: Rows, cancel: threading.Event
+    ) -> None:
+        if train is not None and are_all(train, data.n_rows):
+            train = None
+        self._data, self._valid = data, valid
+        self._train: Rows | slice = slice(None) if train is None else train  # of which nothing is copied
+        self._prepared: PreparedRows = grower.prepare(train, cancel)
+        self._logits = data.base_logits
+        self._trees = Trees.constant(0.0)
+        self._correction: Floats | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns trees may split on, the logit among them."""
+        return self._data.n_features + 1
+
+    def grow(self, n_threads: int) -> GrownRound:
+        """Grow the trees of a round."""
+        grown = self._prepared.grow(self._logits[self._train], n_threads)
+        self._trees = grown.trees
+        return grown
+
+    def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
+        """Move the logits by the grown round."""
+        moved = self._correction_of_all(n_threads) if self._correction is None else self._correction
+        if rescaling.shift != 0.0:
+            moved += rescaling.shift
+        before, self._logits = self._logits, apply_round(self._logits, moved, rescaling.theta, out=moved)
+        self._correction = None
+        return self._step_from(before)
+
+    def held_out(self, n_threads: int) -> HeldOut:
+        """What an honest rescaling needs of the rows that watch, after the trees.
+
+        Only theirs: what the trees say of all rows is a column of numbers a part, and is not needed before the parts
+        have agreed on a rescaling.
+        """
+        data, logits = self._data, self._logits[self._valid]
+        moved = data.corrections(self._trees, logits, self._valid, n_threads)
+        apply_round(logits, moved, 1.0, out=logits)
+        return HeldOut(logits, data.labels[self._valid], data.weights_of(self._valid))
+
+    def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
+        """Theta from the rows that grew the trees; nothing if nothing is rescaled."""
+        if rescale is None:
+            return Rescaling()
+        self._correction, rows = self._correction_of_all(n_threads), self._train
+        unscaled = apply_round(self._logits[rows], self._correction[rows], 1.0)
+        return Rescaling(fit_theta(unscaled, self._data.labels[rows], self._data.weights_of(rows), n_threads))
+
+    def losses(self, n_threads: int) -> LossSums:
+        """The log loss of the rows that grow trees, and of those that watch."""
+        train, valid = self._train, self._valid
+        return LossSums(
+            *self._data.loss_sums(self._logits[train], train, n_threads),
+            *self._data.loss_sums(self._logits[valid], valid, n_threads),
+        )
+
+    def _correction_of_all(self, n_threads: int) -> Floats:
+        return self._data.corrections(self._trees, self._logits, None, n_threads)
+
+    def _step_from(self, before: Floats) -> Step:
+        first = before[self._train]
+        largest = max(float(first.max()), -float(first.min()))
+        change = self._logits[self._train] - first
+        del first
+        np.abs(change, out=change)
+        weights = self._data.weights_of(self._train)
+        mean_change = float(np.average(change, weights=weights))
+        phi = 2 * mean_change + float(np.average(np.square(change, out=change), weights=weights)) / 8
+        return Step(mean_change, phi, convergence_bound(phi, largest))
+
+
+def convergence_bound(phi: float, largest_logit: float) -> float:
+    """The paper's bound on alpha before a round, from its phi and the largest distance of a logit from 0."""
+    odds = math.exp(-min(largest_logit, 300.0))  # of the least certain side of the most certain row
+    largest_c = (1 + odds) / math.sqrt(odds)  # C² is at most 1 / min p (1 - p)
+    return 2 / math.sqrt(3) * largest_c * math.sqrt(phi)
+
+
+def shared_rescaling(held_out: Sequence[HeldOut], n_threads: int) -> Rescaling:
+    """One rescaling for all parts, from the rows that did not grow their trees."""
+    weights = [part.weights for part in held_out if part.weights is not None]
+    return fit_rescaling(
+        np.concatenate([part.logits for part in held_out]),
+        np.concatenate([part.labels for part in held_out]),
+        np.concatenate(weights) if weights else None,
+        n_threads,
+    )

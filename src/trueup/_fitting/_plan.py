@@ -1,0 +1,159 @@
+"""Packing pieces of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data import Hashes, Labels, hash_column, read_labels, read_table
+from trueup._features import FeatureEncoder
+from trueup._fitting._data import TrainingData
+from trueup._fitting._packed import ColumnCodes, PackedMatrix
+from trueup._fitting._pieces import naming_roles, piece_scores, piece_weights
+from trueup._fitting._roles import StreamRoles
+from trueup._fitting._sample import row_hashes
+from trueup._model import FeatureSpec
+from trueup._scoring import score_logits
+from trueup.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["PackedRows", "PackedStore", "PackingPlan"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PackedRows:
+    """Rows in as little memory as a fit can do with.
+
+    Attributes
+    ----------
+    matrix : PackedMatrix
+        The features.
+    labels : float64 array
+        What happened.
+    base_logits : float64 array or None
+        What the base model said; None if there is none.
+    weights : float64 array or None
+        Sample weights.
+    hashes : uint64 array
+        What decides on which side of a split a row is.
+    """
+
+    matrix: PackedMatrix
+    labels: Floats
+    base_logits: Floats | None
+    weights: Floats | None
+    hashes: Hashes
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.labels)
+
+    def training_data(self, soft: bool, base_logit: float | None = None) -> TrainingData:
+        """The rows as a fit takes them; `base_logit` stands for all where there is no base model."""
+        logits = self.base_logits
+        if logits is None:
+            assert base_logit is not None
+            logits = np.full(self.n_rows, base_logit)
+        categorical = np.array([column.categorical for column in self.matrix.columns], dtype=np.uint8)
+        return TrainingData(self.matrix, categorical, self.labels, logits, self.weights, soft)
+
+
+@dataclass(frozen=True, eq=False)
+class PackingPlan:
+    """What was learned of all pieces: how each is packed.
+
+    Attributes
+    ----------
+    roles : StreamRoles
+        Which column is what.
+    spec : FeatureSpec
+        What the features hold.
+    columns : tuple of ColumnCodes
+        How each is packed.
+    labels : Labels
+        The classes, without values.
+    n_rows : int
+        How many rows of a positive weight there are.
+    """
+
+    roles: StreamRoles
+    spec: FeatureSpec
+    columns: tuple[ColumnCodes, ...]
+    labels: Labels
+    n_rows: int
+
+    @cached_property
+    def _encoder(self) -> FeatureEncoder:
+        return FeatureEncoder(self.spec)
+
+    def pack(self, piece: pa.Table, first_row: int) -> PackedRows:
+        """Pack a piece, whose first row is that row of the table; rows without weight are left out."""
+        roles = self.roles
+        weights = piece_weights(piece, roles)
+        if roles.key is None:
+            hashes = row_hashes(first_row, piece.num_rows)
+        else:
+            hashes = hash_column(piece.column(roles.key), name=roles.key)
+        if weights is not None and not weights.all():
+            counts = weights > 0
+            piece, weights, hashes = piece.filter(counts), weights[counts], hashes[counts]
+        with naming_roles(roles):
+            labels = read_labels(piece.column(roles.label), piece.num_rows, like=self.labels).values
+        scores = piece_scores(piece, roles)
+        return PackedRows(
+            PackedMatrix.encode(self.columns, self._encoder.encode(read_table(piece))),
+            labels,
+            None if scores is None else score_logits(scores),
+            weights,
+            hashes,
+        )
+
+
+class PackedStore:
+    """Room for all rows of a plan, filled piece by piece, so that none is held twice.
+
+    Parameters
+    ----------
+    plan : PackingPlan
+        How pieces are packed.
+    """
+
+    def __init__(self, plan: PackingPlan) -> None:
+        n, roles = plan.n_rows, plan.roles
+        matrix = PackedMatrix(plan.columns, tuple(np.empty(n, column.dtype) for column in plan.columns), n)
+        base_logits, weights = (None if name is None else np.empty(n) for name in (roles.score, roles.weight))
+        self._rows = PackedRows(matrix, np.empty(n), base_logits, weights, np.empty(n, np.uint64))
+        self._filled = 0
+
+    def add(self, piece: PackedRows) -> None:
+        """Put the next rows in their place."""
+        rows, place = self._rows, slice(self._filled, self._filled + piece.n_rows)
+        if place.stop > rows.n_rows:
+            raise _changed()
+        for ours, theirs in zip(_arrays(rows), _arrays(piece), strict=True):
+            ours[place] = theirs
+        self._filled = place.stop
+
+    def rows(self) -> PackedRows:
+        """All rows, when the last has come."""
+        if self._filled < self._rows.n_rows:
+            raise _changed()
+        return self._rows
+
+
+def _arrays(rows: PackedRows) -> list[npt.NDArray[Any]]:
+    others = [rows.labels, rows.base_logits, rows.weights, rows.hashes]
+    return [*rows.matrix.codes, *(array for array in others if array is not None)]
+
+
+def _changed() -> DataError:
+    return DataError("The table had another number of rows when it was read again. It must not change during a fit.")

@@ -1,0 +1,41 @@
+"""The frozen model, what a fit gives and scoring needs, and the file that it is kept in."""
+
+from trueup._model._checked import exactly, fields_of, finite, value_of
+from trueup._model._features import Feature, FeatureSpec, ValueKind
+from trueup._model._file import read_file_bytes, read_model, read_model_bytes, write_model
+from trueup._model._manifest import ParityRows
+from trueup._model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
+from trueup._model._score_map import KnotMap, LogitMap, ScoreMap, map_entry
+from trueup._model._trees import ARRAY_TYPES, Trees
+from trueup._model._values import OpaqueValue, encode_value, plain_value
+from trueup._runtime import pin_to
+
+__all__ = [
+    "ARRAY_TYPES",
+    "CalibrationModel",
+    "Feature",
+    "FeatureSpec",
+    "FittedRound",
+    "KnotMap",
+    "LogitMap",
+    "OpaqueValue",
+    "ParityRows",
+    "RoundRecord",
+    "ScoreMap",
+    "TrainingSummary",
+    "Trees",
+    "ValueKind",
+    "encode_value",
+    "exactly",
+    "fields_of",
+    "finite",
+    "map_entry",
+    "plain_value",
+    "read_file_bytes",
+    "read_model",
+    "read_model_bytes",
+    "value_of",
+    "write_model",
+]
+
+pin_to(__name__, __all__, globals())

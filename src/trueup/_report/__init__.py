@@ -1,0 +1,53 @@
+"""Pages: values in, one HTML file out."""
+
+from trueup._report._forms import in_form, p_value_in_form, percent_digits
+from trueup._report._limits import MOST_CURVES, MOST_SEGMENTS, made_by, made_with
+from trueup._report._render import page_out, render_summary
+from trueup._report._segment_values import Choice, Column, Form, Option, Segments, Series, Story
+from trueup._report._series import series_of
+from trueup._report._values import (
+    Check,
+    Estimate,
+    Fact,
+    Finding,
+    Headline,
+    Number,
+    Numbers,
+    Outcome,
+    Page,
+    Round,
+    Rounds,
+    Tone,
+)
+
+__all__ = [
+    "MOST_CURVES",
+    "MOST_SEGMENTS",
+    "Check",
+    "Choice",
+    "Column",
+    "Estimate",
+    "Fact",
+    "Finding",
+    "Form",
+    "Headline",
+    "Number",
+    "Numbers",
+    "Option",
+    "Outcome",
+    "Page",
+    "Round",
+    "Rounds",
+    "Segments",
+    "Series",
+    "Story",
+    "Tone",
+    "in_form",
+    "made_by",
+    "made_with",
+    "p_value_in_form",
+    "page_out",
+    "percent_digits",
+    "render_summary",
+    "series_of",
+]

@@ -1,0 +1,29 @@
+"""A model gives predictions: tables, rows and streams, without LightGBM, scikit-learn or pandas."""
+
+from trueup._runtime import pin_to
+from trueup._scoring._apply import apply_round, correction, probabilities, score_logits
+from trueup._scoring._calibrator import Calibrator
+from trueup._scoring._load import load
+from trueup._scoring._observed import Observed, observe_rows, observe_table
+from trueup._scoring._scores import read_base_scores
+from trueup._scoring._stream import ScoredBatch, check_columns, kinds_of, score_batches, with_probabilities
+
+__all__ = [
+    "Calibrator",
+    "Observed",
+    "ScoredBatch",
+    "apply_round",
+    "check_columns",
+    "correction",
+    "kinds_of",
+    "load",
+    "observe_rows",
+    "observe_table",
+    "probabilities",
+    "read_base_scores",
+    "score_batches",
+    "score_logits",
+    "with_probabilities",
+]
+
+pin_to("trueup", ["Calibrator", "load"], globals())

@@ -1,0 +1,66 @@
+"""Calibrators from model files."""
+
+from __future__ import annotations
+
+import os
+
+from trueup._model import CalibrationModel, ParityRows, read_model, read_model_bytes
+from trueup._scoring._calibrator import Calibrator
+from trueup._scoring._parity import check_parity
+from trueup.errors import ModelFileError
+
+__all__ = ["load", "load_bytes"]
+
+
+def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrator:
+    """A calibrator from a model file.
+
+    Everything in the file is checked before a score is given; nothing in it is executed.
+
+    Parameters
+    ----------
+    path : path-like
+        The model file.
+    n_jobs : int, optional
+        Threads for tables; by default all cores that the process may use.
+
+    Returns
+    -------
+    Calibrator
+        Ready to score.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, truncated, hostile, or of a newer format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import trueup
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(5000, random_state=0)
+    >>> fitted = trueup.MCGrad(max_rounds=2, validation=None, rescale="train")
+    >>> fitted = fitted.fit(traffic.X, traffic.y, scores=traffic.scores)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fitted.save(Path(folder) / "model.trueup")
+    ...     calibrator = trueup.load(Path(folder) / "model.trueup")
+    >>> calibrator
+    <Calibrator: 2 rounds, 11 features>
+    """
+    return _checked(*read_model(path), os.fspath(path), n_jobs)
+
+
+def load_bytes(content: bytes, name: str, *, n_jobs: int | None = None) -> Calibrator:
+    """A calibrator from the bytes of a model file, checked as a file is; messages call it by the name."""
+    return _checked(*read_model_bytes(content, name), name, n_jobs)
+
+
+def _checked(model: CalibrationModel, parity: ParityRows, name: str, n_jobs: int | None) -> Calibrator:
+    try:
+        calibrator = Calibrator(model, n_jobs=n_jobs)
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(f"{name!r} can't be used as a trueup model: {error}.") from error
+    check_parity(model.features.names, parity, calibrator._calibrate_row, name)
+    return calibrator

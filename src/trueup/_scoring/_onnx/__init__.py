@@ -1,0 +1,1 @@
+"""Models in other formats: the whole chain as one ONNX graph."""

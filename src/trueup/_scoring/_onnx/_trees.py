@@ -1,0 +1,152 @@
+"""Trees as one node of an ONNX graph.
+
+A number is compared as it is, in doubles. A set of categories becomes a column that tells whether the row's category
+is in it: the rows' codes pick from a table with a row a category and a column a set. Chains of comparisons with single
+categories, the other way that ONNX knows, grow with the number of categories, and so does the time they take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._model import Trees
+
+__all__ = ["SplitColumn", "columns_of", "sets_of", "tree_attributes"]
+
+_AT_MOST, _SUM, _NO_TRANSFORM = 0, 1, 0  # ONNX's numbers for them
+_INSIDE = 0.5  # between the 0 and the 1 that tell whether a category is in a set
+
+# LightGBM's decision_type: bit 0 categorical, bit 1 missing goes left, bits 2 and 3 what counts as missing.
+_CATEGORICAL, _MISSING_LEFT = 1, 2
+_ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2
+
+
+@dataclass(frozen=True)
+class SplitColumn:
+    """A column of the matrix that the trees of a round look at.
+
+    Attributes
+    ----------
+    feature : int
+        The feature; the number of features stands for the logit.
+    categories : bytes or None
+        Bit ``c`` tells whether category ``c`` is in the set, for a column of members; None for numbers.
+    zero_is_missing : bool
+        Whether numbers that LightGBM takes for zero are NaN in this column.
+    """
+
+    feature: int
+    categories: bytes | None = None
+    zero_is_missing: bool = False
+
+
+def columns_of(trees: Trees) -> list[SplitColumn]:
+    """The column that each split looks at; splits by the same set of categories share one."""
+    return [_column(trees, split) for split in range(trees.n_splits)]
+
+
+def sets_of(columns: list[SplitColumn], n_categories: int) -> npt.NDArray[np.uint8]:
+    """Whether each category is in the set of each column; the last row is for a category that is none."""
+    table = np.zeros((n_categories + 1, len(columns)), dtype=np.uint8)
+    for place, column in enumerate(columns):
+        assert column.categories is not None
+        bits = np.unpackbits(np.frombuffer(column.categories, np.uint8), bitorder="little")[:n_categories]
+        table[: len(bits), place] = bits
+    return table
+
+
+def tree_attributes(trees: Trees, columns: list[SplitColumn], places: dict[SplitColumn, int]) -> dict[str, Any]:
+    """The attributes of a `TreeEnsemble` that sums the trees; `places` are the matrix's columns."""
+    from onnx import numpy_helper
+
+    nodes = _Nodes()
+    for tree in range(trees.n_trees):
+        begin, end = int(trees.node_offsets[tree]), int(trees.node_offsets[tree + 1])
+        leaves = trees.leaf_values[begin + tree : end + tree + 1]
+        if begin == end:
+            nodes.add_constant(float(leaves[0]))
+            continue
+        nodes.begin_tree(leaves)
+        for split in range(begin, end):
+            left, right = int(trees.left_child[split]), int(trees.right_child[split])
+            place = places[columns[split]]
+            if columns[split].categories is not None:
+                nodes.add(place, _INSIDE, right, left, False)  # at most 0.5 is outside, and goes right
+            else:
+                threshold = float(trees.threshold[split])
+                nodes.add(place, threshold, left, right, _missing_goes_left(int(trees.decision_type[split]), threshold))
+    return {
+        "aggregate_function": _SUM,
+        "post_transform": _NO_TRANSFORM,
+        "n_targets": 1,
+        "tree_roots": nodes.roots,
+        "nodes_featureids": nodes.columns,
+        "nodes_modes": numpy_helper.from_array(np.full(len(nodes.columns), _AT_MOST, dtype=np.uint8)),
+        "nodes_splits": numpy_helper.from_array(np.array(nodes.splits, dtype=np.float64)),
+        "nodes_truenodeids": nodes.true_ids,
+        "nodes_trueleafs": nodes.true_is_leaf,
+        "nodes_falsenodeids": nodes.false_ids,
+        "nodes_falseleafs": nodes.false_is_leaf,
+        "nodes_missing_value_tracks_true": nodes.missing_is_true,
+        "leaf_targetids": [0] * len(nodes.leaves),
+        "leaf_weights": numpy_helper.from_array(np.array(nodes.leaves, dtype=np.float64)),
+    }
+
+
+class _Nodes:
+    """Splits and leaves of all trees, as the operator counts them: from the first tree on."""
+
+    def __init__(self) -> None:
+        self.roots: list[int] = []
+        self.columns: list[int] = []
+        self.splits: list[float] = []
+        self.true_ids: list[int] = []
+        self.true_is_leaf: list[int] = []
+        self.false_ids: list[int] = []
+        self.false_is_leaf: list[int] = []
+        self.missing_is_true: list[int] = []
+        self.leaves: list[float] = []
+        self._first_leaf = 0
+
+    def begin_tree(self, leaves: npt.NDArray[np.float64]) -> None:
+        """Take the leaves of a tree, whose splits come next, the root first."""
+        self.roots.append(len(self.columns))
+        self._first_leaf = len(self.leaves)
+        self.leaves.extend(leaves.tolist())
+
+    def add(self, column: int, split: float, if_true: int, if_false: int, missing_is_true: bool) -> None:
+        """Take a split; its children are splits of the tree, counted from its root, or ``~leaf``."""
+        self.columns.append(column)
+        self.splits.append(split)
+        self.missing_is_true.append(int(missing_is_true))
+        for child, ids, is_leaf in (
+            (if_true, self.true_ids, self.true_is_leaf),
+            (if_false, self.false_ids, self.false_is_leaf),
+        ):
+            ids.append(self._first_leaf + ~child if child < 0 else self.roots[-1] + child)
+            is_leaf.append(int(child < 0))
+
+    def add_constant(self, value: float) -> None:
+        """Take a tree without splits: the operator wants one, and either way leads to the same value."""
+        self.begin_tree(np.array([value, value]))
+        self.add(0, 0.0, ~0, ~1, False)
+
+
+def _column(trees: Trees, split: int) -> SplitColumn:
+    feature, decision = int(trees.split_feature[split]), int(trees.decision_type[split])
+    if decision & _CATEGORICAL:
+        number = int(trees.threshold[split])
+        begin, end = trees.category_offsets[number], trees.category_offsets[number + 1]
+        words = trees.category_words[begin:end].astype("<u4")
+        return SplitColumn(feature, words.tobytes().rstrip(b"\0"))
+    return SplitColumn(feature, zero_is_missing=decision >> 2 == _ZERO_IS_MISSING)
+
+
+def _missing_goes_left(decision: int, threshold: float) -> bool:
+    if decision >> 2 in (_NAN_IS_MISSING, _ZERO_IS_MISSING):
+        return bool(decision & _MISSING_LEFT)
+    return threshold >= 0.0  # LightGBM reads a missing value as 0 here

@@ -1,0 +1,242 @@
+"""A summary as one Arrow file: a row a segment, with its bins in lists; the spec in the schema's metadata.
+
+Nothing is compressed, and cells and bins come in order, so that equal summaries are equal bytes. Reading trusts
+nothing: what is not a summary that `write_summary` could have written is a `SummaryFileError`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._runtime import atomic_path
+from trueup.auditing._sketches._fixed_point import LANES
+from trueup.auditing._sketches._spec import LIMIT, SummarySpec
+from trueup.auditing._sketches._spec_text import spec_from_text, spec_to_text
+from trueup.auditing._sketches._summary import SegmentSummary
+from trueup.auditing._sketches._sums import Sums
+from trueup.errors import SummaryFileError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["FORMAT", "load_summary", "write_summary"]
+
+FORMAT = 1
+MAX_FILE_BYTES = 2**33
+MAX_SPEC_BYTES = 2**26
+_KEY, _SPEC, _CHECKSUM = b"trueup.summary", b"trueup.spec", b"trueup.sha256"
+_LISTS = ("bin", "rises", "falls")
+# What Python, NumPy and pyarrow, whose errors are ValueErrors, OSErrors and the like, raise on bytes that are not what
+# they should be. A length that no file of this size can have may also ask for memory that there isn't.
+_STUMBLES = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError, NotImplementedError, OSError,
+    EOFError, MemoryError,
+)  # fmt: skip
+
+
+def write_summary(summary: SegmentSummary, path: str | os.PathLike[str]) -> None:
+    """Write a summary, whole or not at all."""
+    import pyarrow as pa
+
+    batch = _batch_of(summary)
+    with atomic_path(path) as temporary, pa.ipc.new_file(str(temporary), batch.schema) as writer:
+        writer.write_batch(batch)
+
+
+def load_summary(path: str | os.PathLike[str]) -> SegmentSummary:
+    """Return the summary that a file holds, with everything in it checked.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, as `SegmentSummary.save` writes it.
+
+    Returns
+    -------
+    SegmentSummary
+        The summary.
+
+    Raises
+    ------
+    SummaryFileError
+        If the file is not a summary, is damaged, or is of a newer format.
+    OSError
+        If there is no such file, or it can't be opened.
+
+    Examples
+    --------
+    A week is its days, added up:
+
+    >>> import tempfile, pathlib
+    >>> from trueup.auditing import SummarySpec, load_summary, merge_summaries, summarize
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> spec = SummarySpec.learn(p=[0.1, 0.5, 0.9])
+    >>> for day in range(7):
+    ...     summarize([0, 1, 1], [0.1, 0.5, 0.9], None, spec).save(folder / f"day-{day}.arrow")
+    >>> merge_summaries(load_summary(file) for file in sorted(folder.glob("day-*.arrow")))
+    SegmentSummary(21 rows, 1 segments)
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for ever, and a device has no end
+        raise _unusable(path, "it is not a file.")
+    if status.st_size > MAX_FILE_BYTES:
+        raise _unusable(path, f"it has {status.st_size:,} bytes, and {MAX_FILE_BYTES:,} is the limit.")
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        return _summary_from(content)
+    except _STUMBLES as error:
+        reason = str(error) or type(error).__name__
+        raise _unusable(path, reason if len(reason) <= 300 else f"{reason[:300]} ...") from error
+
+
+def _unusable(path: str | os.PathLike[str], reason: str) -> SummaryFileError:
+    return SummaryFileError(f"{os.fspath(path)!r} can't be used as a summary: {reason}")
+
+
+def _schema(spec: bytes = b"", checksum: str = "") -> pa.Schema:
+    import pyarrow as pa
+
+    whole = [pa.field(name, pa.int32(), nullable=False) for name in ("combination", "cell")]
+    lanes = [pa.field(name, pa.int64(), nullable=False) for name in LANES]
+    lists = [
+        pa.field(name, pa.list_(pa.field("item", kind, nullable=False)), nullable=False)
+        for name, kind in zip(_LISTS, (pa.uint16(), pa.int64(), pa.int64()), strict=True)
+    ]
+    metadata = {_KEY: str(FORMAT).encode(), _SPEC: spec, _CHECKSUM: checksum.encode()}
+    return pa.schema([*whole, *lanes, *lists], metadata=metadata)
+
+
+def _batch_of(summary: SegmentSummary) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    sums, spec = summary.sums, spec_to_text(summary.spec)
+    schema = _schema(spec, _checksum(spec, sums))
+    if len(sums.bin) >= 2**31:
+        raise SummaryFileError(f"The summary has {len(sums.bin):,} bins, more than an Arrow list can hold.")
+    offsets = pa.array(sums.offsets.astype(np.int32))
+    places = [pa.array(sums.combination), pa.array(sums.cell)]
+    lanes = [pa.array(np.ascontiguousarray(sums.lane(name))) for name in LANES]
+    lists = [
+        pa.ListArray.from_arrays(offsets, pa.array(getattr(sums, name)), type=schema.field(name).type)
+        for name in _LISTS
+    ]
+    return pa.RecordBatch.from_arrays([*places, *lanes, *lists], schema=schema)
+
+
+def _checksum(spec: bytes, sums: Sums) -> str:
+    digest = hashlib.sha256(spec)
+    for array in (sums.combination, sums.cell, sums.lanes, sums.offsets, sums.bin, sums.rises, sums.falls):
+        digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    return digest.hexdigest()
+
+
+def _summary_from(content: bytes) -> SegmentSummary:
+    import pyarrow as pa
+
+    try:
+        reader = pa.ipc.open_file(pa.py_buffer(content))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError("it is not an Arrow file, or is cut off. Copy or save the file again.") from error
+    metadata = reader.schema.metadata or {}
+    _check_format(metadata.get(_KEY))
+    if not reader.schema.equals(_schema(), check_metadata=False) or reader.num_record_batches != 1:
+        raise ValueError("its columns are not those of a summary.")
+    text = metadata[_SPEC]
+    if len(text) > MAX_SPEC_BYTES:
+        raise ValueError(f"its spec has {len(text):,} bytes, and {MAX_SPEC_BYTES:,} is the limit.")
+    batch = reader.get_batch(0)
+    batch.validate(full=True)
+    sums = _sums_from(batch)
+    if _checksum(text, sums).encode() != metadata[_CHECKSUM]:
+        raise ValueError("it is damaged (its checksum differs). Copy or save the file again.")
+    spec = spec_from_text(text)
+    _check_cells(sums, spec)
+    _check_bins(sums, spec)
+    return SegmentSummary(spec, sums)
+
+
+def _check_format(number: bytes | None) -> None:
+    if number is None or not number.isdigit() or len(number) > 9:
+        raise ValueError("it is an Arrow file, but not a summary.")
+    if int(number) > FORMAT:
+        raise ValueError(f"it is of format {int(number)}, and {FORMAT} is the newest known here. Upgrade trueup.")
+    if int(number) < 1:
+        raise ValueError("it has no format number.")
+
+
+def _sums_from(batch: pa.RecordBatch) -> Sums:
+    lists = [batch.column(name) for name in _LISTS]
+    offsets = _numbers(lists[0].offsets)
+    for column in lists:
+        if not np.array_equal(_numbers(column.offsets), offsets):
+            raise ValueError("the lists of a segment differ in length.")
+    if offsets[0] != 0 or offsets[-1] != len(lists[0].values):
+        raise ValueError("its lists don't begin and end where their values do.")
+    bin_, rises, falls = (_numbers(column.values) for column in lists)
+    lanes = np.stack([_numbers(batch.column(name)) for name in LANES], axis=1)
+    combination, cell = (_numbers(batch.column(name)) for name in ("combination", "cell"))
+    return Sums(combination, cell, lanes, offsets.astype(np.int64), bin_, rises, falls)
+
+
+def _numbers(column: pa.Array) -> npt.NDArray[Any]:
+    if column.null_count:
+        raise ValueError("values are missing.")
+    return np.array(column.to_numpy(zero_copy_only=True))
+
+
+def _check_cells(sums: Sums, spec: SummarySpec) -> None:
+    """Cells that the spec has, in order, whose sums can be sums of rows."""
+    if not len(sums.cell):
+        return
+    grid = spec.grid
+    sizes = np.array([len(cut.parts) for cut in spec.cuts] or [1], dtype=np.int64)
+    if sums.combination.min() < 0 or sums.combination.max() >= grid.n_combinations or sums.cell.min() < 0:
+        raise ValueError("a segment is not in the spec.")
+    members = np.append(sizes[grid.members], 1)
+    n_cells = np.multiply.reduceat(members, grid.offsets[1:-1]) if grid.n_combinations > 1 else np.zeros(0, np.int64)
+    if (sums.cell >= np.concatenate([[1], n_cells])[sums.combination]).any():
+        raise ValueError("a segment is not in the spec.")
+    if not (np.diff(sums.keys) > 0).all():
+        raise ValueError("its segments are not in order.")
+    if sums.lanes.min() < 0 or sums.lanes.max() >= LIMIT or sums.lane("rows").min() < 1:
+        raise ValueError("a sum is negative, too large, or of no rows.")
+    first = np.flatnonzero(np.diff(sums.combination, prepend=-1))
+    if len(first) != grid.n_combinations:
+        raise ValueError("segments are missing.")
+    # Every combination parts the same rows.
+    if (np.add.reduceat(sums.lanes.astype(np.uint64), first) != sums.lanes[0].astype(np.uint64)).any():
+        raise ValueError("its segments don't add up.")
+    slack = 2.0 * sums.lane("rows")  # what rounding explains; as floats, for twice a damaged sum may run over
+    for name in ("label", "score"):
+        if (sums.lane(name) > sums.lane("weight") + slack).any():
+            raise ValueError("a segment has more labels or scores than rows.")
+
+
+def _check_bins(sums: Sums, spec: SummarySpec) -> None:
+    """Bins that the spec has, in order, whose sums can be sums of rows and explain those of their segments."""
+    if len(sums.bin):
+        owner = np.repeat(np.arange(len(sums.cell)), np.diff(sums.offsets))
+        depth = np.diff(spec.grid.offsets)[sums.combination]
+        if (sums.bin >= np.array(spec.n_bins)[depth][owner]).any():
+            raise ValueError("a bin is not in the spec.")
+        if not (np.diff((owner << 16) | sums.bin) > 0).all():
+            raise ValueError("its bins are not in order.")
+        least, most = np.minimum(sums.rises, sums.falls).min(), np.maximum(sums.rises, sums.falls).max()
+        if least < 0 or most >= LIMIT or ((sums.rises | sums.falls) == 0).any():
+            raise ValueError("a bin's sum is negative, too large, or empty.")
+    for values in (sums.rises, sums.falls):
+        # The most that a segment's rows can rise or fall by; as floats, for damaged sums may run over.
+        total = np.add.reduceat(np.append(values.astype(np.float64), 0.0), sums.offsets[:-1]) if len(sums.cell) else 0
+        total = np.where(np.diff(sums.offsets) > 0, total, 0.0)
+        if (total > sums.lane("weight") * (1 + 1e-9) + 2.0 * sums.lane("rows")).any():
+            raise ValueError("a segment's errors are more than its rows.")
+    running = np.concatenate([[0], np.cumsum(sums.rises - sums.falls)])
+    if (np.diff(running[sums.offsets]) != sums.lane("label") - sums.lane("score")).any():
+        raise ValueError("a segment's bins don't add up.")

@@ -1,0 +1,249 @@
+"""Audits of tables that come batch by batch, in memory that doesn't grow with their number of rows."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from trueup._data import Batch, Stream, listed, naming, open_stream, read_scores, sample_of
+from trueup._runtime import give_back_memory, shown_rows
+from trueup.auditing._sketches._builder import SummaryBuilder
+from trueup.auditing._sketches._result import SummaryAudit
+from trueup.auditing._sketches._spec import SummarySpec
+from trueup.auditing._sketches._summary import SegmentSummary
+from trueup.errors import DataWarning, ParameterError, ScoreError, callers_level
+from trueup.segments import MIN_VARIANCE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["audit_stream", "summarize_stream"]
+
+SAMPLE_ROWS = 200_000
+
+
+def audit_stream(
+    source: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    spec: SummarySpec | None = None,
+    sample_rows: int = SAMPLE_ROWS,
+    min_rows: int = 10,
+    min_variance: float = MIN_VARIANCE,
+    level: float = 0.05,
+    power: float = 0.8,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **learning: Any,
+) -> SummaryAudit:
+    """Return where scores are wrong in a table that comes batch by batch.
+
+    Parameters
+    ----------
+    source : path-like, list, table or iterable of tables
+        Files, folders, patterns, datasets, lazy frames, queries or batches: whatever `trueup.open_stream`
+        takes. Some batches may be empty.
+    label : str
+        The column of labels.
+    score : str
+        The column of scores.
+    weight : str, optional
+        The column of weights.
+    spec : SummarySpec, optional
+        What to count. By default it is learned from rows that are drawn from all, in a pass of its own. What can be
+        read only once is learned from its first rows; if it is sorted by time or by a feature, pass a spec.
+    sample_rows : int, default=200_000
+        From how many rows to learn the spec.
+    min_rows : int, default=10
+        The fewest rows of a segment.
+    min_variance : float, default=1.0
+        Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
+    level : float, default=0.05
+        The level of significance.
+    power : float, default=0.8
+        The chance with which `minimum_detectable` errors are found.
+    n_jobs : int, optional
+        Threads; None is all cores. The result doesn't depend on it.
+    verbose : int, default=0
+        Whether to show on a terminal how many rows have come.
+    **learning : object
+        Options of `SummarySpec.learn` if no spec is given: `features`, `max_depth`, `classes` and others.
+
+    Returns
+    -------
+    SummaryAudit
+        The main numbers of `trueup.audit`, with bounds.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from trueup.datasets import make_traffic
+    >>> from trueup.auditing import audit_stream
+    >>> traffic = make_traffic(20_000)
+    >>> table = traffic.X.append_column("y", pa.array(traffic.y)).append_column("p", pa.array(traffic.scores))
+    >>> audit_stream(table.to_batches(max_chunksize=1_000), label="y", score="p", max_depth=2)
+    SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
+    """
+    summary = summarize_stream(
+        source,
+        label=label,
+        score=score,
+        weight=weight,
+        spec=spec,
+        sample_rows=sample_rows,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        **learning,
+    )
+    return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
+
+
+def summarize_stream(
+    source: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    spec: SummarySpec | None = None,
+    sample_rows: int = SAMPLE_ROWS,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **learning: Any,
+) -> SegmentSummary:
+    """Return the summary of a table that comes batch by batch.
+
+    Parameters
+    ----------
+    source : path-like, list, table or iterable of tables
+        Files, folders, patterns, datasets, lazy frames, queries or batches: whatever `trueup.open_stream`
+        takes. Some batches may be empty.
+    label : str
+        The column of labels.
+    score : str
+        The column of scores.
+    weight : str, optional
+        The column of weights.
+    spec : SummarySpec, optional
+        What to count. By default it is learned from rows that are drawn from all, in a pass of its own, or from the
+        first rows of what can be read only once.
+    sample_rows : int, default=200_000
+        From how many rows to learn the spec.
+    n_jobs : int, optional
+        Threads; None is all cores. The result doesn't depend on it.
+    verbose : int, default=0
+        Whether to show on a terminal how many rows have come.
+    **learning : object
+        Options of `SummarySpec.learn` if no spec is given.
+
+    Returns
+    -------
+    SegmentSummary
+        The summary, to be audited, saved or merged.
+
+    Examples
+    --------
+    >>> from trueup.auditing import summarize_stream
+    >>> import pyarrow as pa
+    >>> batch = pa.record_batch({"device": ["phone", "desktop"], "y": [0, 1], "p": [0.2, 0.9]})
+    >>> summarize_stream([batch] * 100, label="y", score="p")
+    SegmentSummary(200 rows, 3 segments)
+    """
+    stream = open_stream(source)
+    roles = [name for name in (label, score, weight) if name is not None]
+    if len(set(roles)) < len(roles):
+        raise ParameterError(f"label, score and weight name {listed(roles)}. They must differ.")
+    stream.check(roles)
+    if spec is not None and learning:
+        raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
+    if spec is not None:
+        batches = stream.batches(list(dict.fromkeys([*roles, *spec.columns])))
+    else:
+        columns = [*roles, *_features(stream, roles, learning)]
+        if stream.rereadable:
+            sample = stream.sample(sample_rows, columns)
+            batches = stream.batches(columns)
+        else:
+            sample, batches = _first_rows(stream.batches(columns), sample_rows)
+        with naming_bad_scores(stream, score):
+            spec = _learned(sample, roles, score, weight, learning)
+        del sample
+        give_back_memory()
+    builder = SummaryBuilder(spec, n_jobs=n_jobs)
+    with shown_rows(verbose, "auditing", stream.n_rows) as tell:
+        for batch in batches:
+            table = batch.table
+            with naming(batch):
+                builder.add(
+                    table.column(label),
+                    table.column(score),
+                    table.select(list(spec.columns)),
+                    sample_weight=None if weight is None else table.column(weight),
+                )
+            tell(table.num_rows)
+        return builder.summary()
+
+
+@contextlib.contextmanager
+def naming_bad_scores(stream: Stream, score: str) -> Iterator[None]:
+    """Say of scores that are refused in a sample in which batch they are, at the price of another pass.
+
+    Parameters
+    ----------
+    stream : Stream
+        What the sample was drawn from.
+    score : str
+        The column of scores.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
+    try:
+        yield
+    except ScoreError:
+        for batch in stream.batches([score]) if stream.rereadable else ():
+            with naming(batch):
+                read_scores(batch.table.column(score), batch.table.num_rows, name=f"Column {score!r}")
+        raise
+
+
+def _features(stream: Stream, roles: list[str], learning: dict[str, Any]) -> list[str]:
+    """The columns that segments may be made of; all that every part has, unless some are named."""
+    named = learning.get("features")
+    if named is not None:
+        return [name for name in named if name not in roles]
+    for name, lacking in stream.partial_columns.items():
+        warnings.warn(
+            f"Column {name!r} is left out: {lacking} doesn't have it.", DataWarning, stacklevel=callers_level()
+        )
+    return [name for name in stream.columns if name not in roles]
+
+
+def _first_rows(batches: Iterator[Batch], n: int) -> tuple[pa.Table, Iterator[Batch]]:
+    """The first batches, until they have n rows, and all batches again."""
+    taken: list[Batch] = []
+    n_rows = 0
+    for batch in batches:
+        taken.append(batch)
+        n_rows += batch.table.num_rows
+        if n_rows >= n:
+            break
+    return sample_of(taken, max(n_rows, 1), 0), itertools.chain(taken, batches)
+
+
+def _learned(
+    sample: pa.Table, roles: list[str], score: str, weight: str | None, learning: dict[str, Any]
+) -> SummarySpec:
+    X = sample.drop_columns(roles)
+    return SummarySpec.learn(
+        X if X.num_columns else None,
+        sample.column(score),
+        sample_weight=None if weight is None else sample.column(weight),
+        **learning,
+    )

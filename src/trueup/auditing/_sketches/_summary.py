@@ -1,0 +1,176 @@
+"""A summary: a spec and sums, to be merged, saved and audited."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup.auditing._sketches._spec import SummarySpec
+from trueup.auditing._sketches._sums import Sums, add_sums
+from trueup.errors import ParameterError
+from trueup.segments import MIN_VARIANCE
+
+if TYPE_CHECKING:
+    from trueup.auditing._sketches._result import SummaryAudit
+
+__all__ = ["SegmentSummary", "merge_summaries"]
+
+_AT_ONCE = 8  # summaries that are added together: more are faster, and take more memory
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentSummary:
+    """What an audit needs of rows, in a size that doesn't grow with their number.
+
+    `summarize` and `SummaryBuilder` make summaries, `merge` adds them up, over partitions, days and machines. Sums are
+    whole numbers: in whatever order and grouping the same rows are summed and merged, the summary is the same to the
+    last bit, and so is its file.
+
+    Attributes
+    ----------
+    spec : SummarySpec
+        What was counted.
+    sums : Sums
+        The sums, of cells that have rows only.
+
+    Examples
+    --------
+    >>> from trueup.datasets import make_traffic
+    >>> from trueup.auditing import SummarySpec, summarize
+    >>> traffic = make_traffic(20_000)
+    >>> spec = SummarySpec.learn(traffic.X, traffic.scores)
+    >>> summary = summarize(traffic.y, traffic.scores, traffic.X, spec)
+    >>> summary.audit()
+    SummaryAudit(20,000 rows, 5,822 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.6e-12))
+    """
+
+    spec: SummarySpec
+    sums: Sums
+
+    def __post_init__(self) -> None:
+        for field in fields(Sums):
+            getattr(self.sums, field.name).flags.writeable = False
+
+    @property
+    def n(self) -> int:
+        """Rows with a weight above 0."""
+        return int(self.sums.lane("rows")[0]) if len(self.sums.cell) else 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the sums take, in memory and in a file."""
+        return sum(getattr(self.sums, field.name).nbytes for field in fields(Sums))
+
+    def merge(self, *others: SegmentSummary) -> SegmentSummary:
+        """Return the summary of the rows of this summary and others together.
+
+        Parameters
+        ----------
+        *others : SegmentSummary
+            Summaries of the same spec and of other rows: what is in two of them is counted twice.
+
+        Returns
+        -------
+        SegmentSummary
+            A new summary; this one stays as it is.
+        """
+        for other in others:
+            if not isinstance(other, SegmentSummary):
+                raise ParameterError(f"Summaries merge with summaries, not with a {type(other).__name__}.")
+            different = self.spec.differences(other.spec)
+            if different:
+                raise ParameterError(
+                    f"Summaries of different specs can't be merged: {'; '.join(different)}. Learn one spec, and "
+                    "summarize all parts of the data with it."
+                )
+        return SegmentSummary(self.spec, add_sums([self.sums, *(other.sums for other in others)], self.spec))
+
+    def audit(
+        self, *, min_rows: int = 10, min_variance: float = MIN_VARIANCE, level: float = 0.05, power: float = 0.8
+    ) -> SummaryAudit:
+        """Return how wrong the scores are, and where, each number with the bounds of its exact value.
+
+        Parameters
+        ----------
+        min_rows : int, default=10
+            The fewest rows of a segment.
+        min_variance : float, default=1.0
+            Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
+        level : float, default=0.05
+            The level of significance.
+        power : float, default=0.8
+            The chance with which `minimum_detectable` errors are found.
+
+        Returns
+        -------
+        SummaryAudit
+            The numbers, and the segments as a table.
+        """
+        from trueup.auditing._sketches._audit import audit_summary
+
+        return audit_summary(self, min_rows=min_rows, min_variance=min_variance, level=level, power=power)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the summary as one Arrow file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; by custom it ends in ``.arrow``.
+        """
+        from trueup.auditing._sketches._file import write_summary
+
+        write_summary(self, path)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SegmentSummary):
+            return NotImplemented
+        return self.spec == other.spec and all(
+            np.array_equal(getattr(self.sums, field.name), getattr(other.sums, field.name)) for field in fields(Sums)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.spec, self.n))
+
+    def __repr__(self) -> str:
+        return f"SegmentSummary({self.n:,} rows, {len(self.sums.cell):,} segments)"
+
+
+def merge_summaries(summaries: Iterable[Any]) -> SegmentSummary:
+    """Return the summary of the rows of all summaries together.
+
+    Parameters
+    ----------
+    summaries : iterable of SegmentSummary
+        Summaries of one spec, at least one. They are taken a few at a time, so that a generator that loads files
+        needs memory for a few only.
+
+    Returns
+    -------
+    SegmentSummary
+        Their sum.
+
+    Examples
+    --------
+    >>> from trueup.auditing import SummarySpec, merge_summaries, summarize
+    >>> spec = SummarySpec.learn()
+    >>> week = [summarize([0, 1], [0.1 * day, 0.9], None, spec) for day in range(7)]
+    >>> merge_summaries(week)
+    SegmentSummary(14 rows, 1 segments)
+    """
+    merged: SegmentSummary | None = None
+    waiting: list[SegmentSummary] = []
+    for summary in summaries:
+        if merged is None:
+            merged = summary
+            continue
+        waiting.append(summary)
+        if len(waiting) == _AT_ONCE:
+            merged, waiting = merged.merge(*waiting), []
+    if merged is None:
+        raise ParameterError("There are no summaries to merge. Pass at least one.")
+    return merged.merge(*waiting) if waiting else merged

@@ -1,0 +1,230 @@
+"""A classifier and its calibration in one estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+
+from trueup._data import read_labels, read_table
+from trueup.calibration._mcgrad import MCGrad
+from trueup.errors import LabelError, ParameterError
+
+__all__ = ["MulticalibratedClassifier"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose probabilities are true in every segment.
+
+    The classifier is fitted on folds, so that each row gets a score from a model that has not seen it; the
+    calibrator learns from those scores; then the classifier is fitted on all rows. A classifier in a
+    `FrozenEstimator <sklearn.frozen.FrozenEstimator>` is used as it is: fit on rows that it has not seen.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any scikit-learn classifier with ``predict_proba`` or ``decision_function``.
+    calibrator : MCGrad, optional
+        The calibrator to fit; ``MCGrad()`` by default.
+    cv : int, splitter or iterable
+        How to make out-of-fold scores.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The classifier fitted on all rows.
+    calibrator_ : MCGrad
+        The fitted calibrator.
+    classes_ : array of two labels
+        The labels, negative first.
+    n_features_in_ : int
+        How many columns `X` had.
+    feature_names_in_ : array of str
+        Their names, if they had any.
+
+    See Also
+    --------
+    MCGrad : The calibrator alone, for scores from elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from trueup import MCGrad, MulticalibratedClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 3))
+    >>> y = rng.random(2000) < 1 / (1 + np.exp(-X[:, 0] * (X[:, 1] > 0)))
+    >>> model = MulticalibratedClassifier(LogisticRegression(), calibrator=MCGrad(max_rounds=5)).fit(X, y)
+    >>> model.predict_proba(X).shape
+    (2000, 2)
+    """
+
+    def __init__(self, estimator: Any, *, calibrator: MCGrad | None = None, cv: Any = 5) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> MulticalibratedClassifier:
+        """Fit the classifier and its calibration.
+
+        Parameters
+        ----------
+        X : table
+            Rows that both the classifier and the calibrator can read.
+        y : array-like
+            Labels of two classes.
+        sample_weight : array-like, optional
+            Weights of the rows; the classifier gets them too, if it takes any.
+        **fit_params : dict
+            Passed on by scikit-learn's metadata routing, if that is enabled.
+
+        Returns
+        -------
+        MulticalibratedClassifier
+            The estimator itself.
+        """
+        if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
+            y = column_or_1d(y, warn=True)
+        if hasattr(X, "__array__") and not hasattr(X, "__getitem__"):
+            X = np.asarray(X)  # folds are taken by index
+        labels = read_labels(y, read_table(X).n_rows)
+        if labels.soft:
+            raise LabelError(
+                "A classifier can't learn from probabilities. Pass classes, or calibrate scores with MCGrad."
+            )
+        y = np.array(labels.classes)[labels.values.astype(np.intp)]
+        routed = self._estimator_params(sample_weight, fit_params)
+        if isinstance(self.estimator, FrozenEstimator):
+            known = getattr(self.estimator, "classes_", None)
+            if known is not None and np.asarray(known).tolist() != list(labels.classes):
+                raise LabelError(
+                    f"The frozen classifier knows the classes {np.asarray(known).tolist()}, but y holds "
+                    f"{list(labels.classes)}."
+                )
+            self.estimator_ = self.estimator
+            scores = _positive_scores(self.estimator, X)
+        else:
+            scores = self._out_of_fold_scores(X, y, routed)
+            self.estimator_ = clone(self.estimator).fit(X, y, **routed)
+        calibrator = MCGrad() if self.calibrator is None else clone(self.calibrator)
+        self.calibrator_ = calibrator.fit(X, y, scores=scores, sample_weight=sample_weight)
+        self.classes_ = self.calibrator_.classes_
+        self.n_features_in_ = self.calibrator_.n_features_in_
+        if hasattr(self.calibrator_, "feature_names_in_"):
+            self.feature_names_in_ = self.calibrator_.feature_names_in_
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Calibrated probabilities of both classes.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+
+        Returns
+        -------
+        float64 array of two columns
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self, "calibrator_")
+        return self.calibrator_.predict_proba(X, scores=_positive_scores(self.estimator_, X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The more probable label of each row.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+
+        Returns
+        -------
+        array
+            Labels from ``classes_``.
+        """
+        check_is_fitted(self, "calibrator_")
+        return self.calibrator_.predict(X, scores=_positive_scores(self.estimator_, X))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who wants which metadata.
+
+        Returns
+        -------
+        MetadataRouter
+            As scikit-learn's metadata routing asks for it.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def _out_of_fold_scores(self, X: Any, y: npt.NDArray[Any], params: dict[str, Any]) -> Floats:
+        """A score for each row from a classifier that has not seen it."""
+        scores = np.full(len(y), np.nan)
+        for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
+            fold_params = {
+                name: _safe_indexing(value, train) if _is_one_a_row(value, len(y)) else value
+                for name, value in params.items()
+            }
+            fold = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **fold_params)
+            scores[test] = _positive_scores(fold, _safe_indexing(X, test))
+        unscored = int(np.isnan(scores).sum())
+        if unscored:
+            raise ParameterError(f"cv leaves {unscored:,} of {len(y):,} rows without a test fold. Every row needs one.")
+        return scores
+
+    def _estimator_params(self, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """What the classifier's own fit is given."""
+        from sklearn import get_config
+
+        if get_config().get("enable_metadata_routing"):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            return dict(process_routing(self, "fit", **weights, **fit_params).estimator.fit)
+        if fit_params:
+            raise ParameterError(
+                f"fit got {sorted(fit_params)}: enable scikit-learn's metadata routing to pass them on."
+            )
+        if sample_weight is None or not has_fit_parameter(self.estimator, "sample_weight"):
+            return {}
+        return {"sample_weight": np.asarray(sample_weight)}
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = inner.classifier_tags.poor_score if inner.classifier_tags else False
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.categorical = inner.input_tags.categorical
+        tags.input_tags.string = inner.input_tags.string
+        return tags
+
+
+def _positive_scores(estimator: Any, X: Any) -> Floats:
+    """The probability of the second class, from whatever the classifier offers."""
+    if hasattr(estimator, "predict_proba"):
+        probabilities = np.asarray(estimator.predict_proba(X))
+        if probabilities.ndim != 2 or probabilities.shape[1] != 2:
+            raise LabelError(
+                f"The classifier's predict_proba has shape {probabilities.shape}; two columns are needed. Was it "
+                "fitted on two classes?"
+            )
+        return np.ascontiguousarray(probabilities[:, 1], dtype=np.float64)
+    if hasattr(estimator, "decision_function"):
+        from trueup._scoring import probabilities as of_logits
+
+        return of_logits(np.ascontiguousarray(estimator.decision_function(X), dtype=np.float64))
+    raise ParameterError(f"{type(estimator).__name__} has neither predict_proba nor decision_function.")
+
+
+def _is_one_a_row(value: Any, n_rows: int) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and len(value) == n_rows

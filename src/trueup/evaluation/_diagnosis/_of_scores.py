@@ -1,0 +1,225 @@
+"""What is wrong with the scores of one side."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from trueup.evaluation._diagnosis._finding import Finding, Severity
+from trueup.evaluation._diagnosis._separation import Separation, separation
+from trueup.evaluation._diagnosis._sides import Floats, Side
+from trueup.evaluation._diagnosis._words import percent, short
+
+__all__ = ["find_between_scores", "find_in_scores", "ranking"]
+
+_FEWEST_ROWS = 200
+_FEW_VALUES = 10
+_SOMEWHAT_FEW_VALUES, _MANY_ROWS = 50, 2000
+_MOST_DECIMALS = 3
+_COARSE_STEP, _VERY_COARSE_STEP = 0.05, 0.2  # of the mean score
+_MANY_CERTAIN = 0.05
+_FEWEST_OF_A_CLASS = 10
+_PERFECT, _BACKWARD = 0.9995, 0.45
+_FAR_OFF = 3.0
+_BETTER, _MUCH_BETTER = 0.01, 0.03
+_SIGMAS = 4.0
+
+
+def find_in_scores(side: Side) -> list[Finding]:
+    """Say what is wrong with the scores of a side."""
+    if side.raw_scores is None:
+        return []
+    if side.scores is None:
+        return _no_probabilities(side, side.raw_scores)
+    found = _resolution(side, side.scores)
+    if not any(finding.code == "constant_scores" for finding in found):
+        found += [*_certainties(side, side.scores), *_direction(side)]
+    return [*found, *_level(side)]
+
+
+def ranking(side: Side) -> Separation | None:
+    """How well the scores rank the labels; None if that can't be said."""
+    scores, labels = side.scores, side.labels
+    if scores is None or labels is None or not 0 < side.rate < 1:
+        return None
+    return separation(scores, side.row_weights * (1 - labels.values), side.row_weights * labels.values)
+
+
+def _promised_ranking(side: Side) -> float:
+    """The AUC that the scores have if they are true."""
+    scores = side.scores
+    if scores is None or not 0 < side.mean_score < 1:
+        return math.nan
+    return separation(scores, side.row_weights * (1 - scores), side.row_weights * scores).auc
+
+
+def find_between_scores(train: Side, test: Side) -> list[Finding]:
+    """Say whether the scores are better on train, as those of a model are that was trained on these rows.
+
+    Rows of another population may be harder to rank, but then the scores say so themselves: if they are true, the AUC
+    is that of labels drawn from them. So what counts is the gap beyond the one that the scores promise.
+    """
+    ranks = ranking(train), ranking(test)
+    if ranks[0] is None or ranks[1] is None:
+        return []
+    gap = ranks[0].auc - ranks[1].auc
+    gap = min(gap, gap - _promised_ranking(train) + _promised_ranking(test))
+    if not gap >= _BETTER or gap < _SIGMAS * math.hypot(ranks[0].standard_error, ranks[1].standard_error):
+        return []
+    text = f"The scores rank train better than test: their AUC is {ranks[0].auc:.3f} there and {ranks[1].auc:.3f} here."
+    advice = (
+        "Was the model trained on the rows of train? Then its scores are too good there, and what is learned from them "
+        "is wrong: calibrate on rows that the model never saw."
+    )
+    severity: Severity = "warning" if gap >= _MUCH_BETTER else "note"
+    values = {"train_auc": ranks[0].auc, "test_auc": ranks[1].auc}
+    return [Finding("scores_better_on_train", severity, text, advice, values)]
+
+
+def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
+    """Scores that are missing or outside [0, 1], and what they may be instead."""
+    found = []
+    missing = np.isnan(raw)
+    if missing.any():
+        n = int(missing.sum())
+        found.append(
+            Finding(
+                "missing_scores",
+                "error",
+                f"{n:,} of {side.n:,} scores of {side.name} are missing (first at row {int(missing.argmax()):,}).",
+                "Drop those rows or score them.",
+                {"side": side.name, "rows": n},
+            )
+        )
+    outside = (raw < 0) | (raw > 1)
+    if not outside.any():
+        return found
+    n, first = int(outside.sum()), int(outside.argmax())
+    low, high = float(np.nanmin(raw)), float(np.nanmax(raw))
+    kind, advice = "unknown", "Pass probabilities of the positive class."
+    if low >= 0 and 1 < high <= 100:
+        kind, advice = "percentages", "They look like percentages: divide them by 100."
+    elif low < 0 < high and np.isfinite(raw[~missing]).all():
+        kind, advice = "logits", "They look like logits: 1 / (1 + exp(-score)) makes them probabilities."
+    elif high <= 0:
+        kind, advice = "log_probabilities", "They look like logarithms of probabilities: pass exp(score)."
+    text = (
+        f"{n:,} of {side.n:,} scores of {side.name} are outside [0, 1] (first at row {first:,}: {raw[first]:g}); they "
+        f"lie between {low:g} and {high:g}."
+    )
+    values = {"side": side.name, "rows": n, "low": low, "high": high, "looks_like": kind}
+    return [*found, Finding("scores_outside", "error", text, advice, values)]
+
+
+def _resolution(side: Side, scores: Floats) -> list[Finding]:
+    """Scores that are all the same, classes, hardly distinct, or rounded: the worst of these."""
+    if scores.min() == scores.max():
+        text = f"All {side.n:,} scores of {side.name} are {scores[0]:g}."
+        advice = "Is it the right column? Constant scores rank nothing; all that can be learned is in the features."
+        return [Finding("constant_scores", "warning", text, advice, {"side": side.name, "score": float(scores[0])})]
+    if np.isin(scores, (0, 1)).all():
+        text = f"All {side.n:,} scores of {side.name} are 0 or 1: they are classes, not probabilities."
+        advice = "Pass the second column of predict_proba, not what predict gives."
+        return [Finding("scores_are_classes", "error", text, advice, {"side": side.name})]
+    if side.n < _FEWEST_ROWS:
+        return []
+    n_distinct, decimals = len(np.unique(scores)), _decimals(scores)
+    return _few_distinct(side, n_distinct, decimals) or _rounded(side, decimals)
+
+
+def _few_distinct(side: Side, n_distinct: int, decimals: int | None) -> list[Finding]:
+    few = n_distinct <= _FEW_VALUES
+    if not few and (n_distinct > _SOMEWHAT_FEW_VALUES or side.n < _MANY_ROWS):
+        return []
+    rounded = "" if decimals is None else f", multiples of {10**-decimals:g}"
+    text = f"The {side.n:,} scores of {side.name} take only {n_distinct} different values{rounded}."
+    advice = "Are they classes or rounded? Pass the probabilities as the model gives them."
+    values = {"side": side.name, "distinct": n_distinct, "decimals": decimals}
+    return [Finding("few_distinct_scores", "warning" if few else "note", text, advice, values)]
+
+
+def _rounded(side: Side, decimals: int | None) -> list[Finding]:
+    if decimals is None:
+        return []
+    usual, step = min(side.mean_score, 1 - side.mean_score), 10.0**-decimals
+    if decimals > 2 and step < _COARSE_STEP * usual:
+        return []
+    severity: Severity = "warning" if step >= _VERY_COARSE_STEP * usual else "note"
+    text = (
+        f"All {side.n:,} scores of {side.name} are multiples of {step:g}, and their mean is {short(side.mean_score)}."
+    )
+    advice = "Pass them unrounded: what was rounded off is lost."
+    return [Finding("rounded_scores", severity, text, advice, {"side": side.name, "decimals": decimals})]
+
+
+def _decimals(scores: Floats) -> int | None:
+    """To how many decimals the scores are rounded; None if to more than a few."""
+    for decimals in range(_MOST_DECIMALS + 1):
+        scaled = scores * 10.0**decimals
+        if np.abs(scaled[:1000] - np.round(scaled[:1000])).max() < 1e-4 and (
+            np.abs(scaled - np.round(scaled)).max() < 1e-4  # as far off as single precision may be
+        ):
+            return decimals
+    return None
+
+
+def _certainties(side: Side, scores: Floats) -> list[Finding]:
+    """Scores of exactly 0 or 1, which leave no doubt, and for which being wrong costs without end."""
+    certain = (scores == 0) | (scores == 1)
+    n = int(certain.sum())
+    if n in (0, side.n):  # all of them are classes, which is told elsewhere
+        return []
+    wrong = 0 if side.labels is None else int((np.abs(side.labels.values - scores)[certain] > 0).sum())
+    text = f"{n:,} of {side.n:,} scores of {side.name} are exactly 0 or 1"
+    text += f", and {wrong:,} of those are wrong." if wrong else ", and none of those is wrong."
+    advice = (
+        "A wrong 0 or 1 can hardly be calibrated: it counts as 2e-308 or 1 - 1e-16. Pass the scores unrounded, or clip "
+        "them to what the model can know: a forest of 100 trees can't tell 0 from 0.005."
+    )
+    severity: Severity = "warning" if wrong or n >= _MANY_CERTAIN * side.n else "note"
+    return [Finding("certain_scores", severity, text, advice, {"side": side.name, "rows": n, "wrong": wrong})]
+
+
+def _direction(side: Side) -> list[Finding]:
+    """Scores that know the label, or its opposite."""
+    rank, labels = ranking(side), side.labels
+    if rank is None or labels is None:
+        return []
+    values = {"side": side.name, "auc": rank.auc}
+    counted = labels.values[side.row_weights > 0]
+    if rank.auc >= _PERFECT and min(counted.sum(), (1 - counted).sum()) >= _FEWEST_OF_A_CLASS:
+        text = f"The scores of {side.name} tell the two classes apart all but perfectly (AUC {rank.auc:.4f})."
+        advice = (
+            "Were they made from the label, or by a model that was trained on these very rows? Score rows it never saw."
+        )
+        return [Finding("scores_know_label", "error", text, advice, values)]
+    if rank.auc <= _BACKWARD and rank.auc + 4 * rank.standard_error < 0.5:
+        positive = labels.classes[1]
+        text = (
+            f"The scores of {side.name} are lower where the label is {positive!r} (AUC {rank.auc:.2f}, below a half)."
+        )
+        advice = f"Are they the probabilities of {labels.classes[0]!r}? Pass those of {positive!r}, or 1 - score."
+        return [Finding("scores_backward", "error", text, advice, values)]
+    if rank.interval()[1] > 0.5 > rank.interval()[0] and rank.standard_error < 0.02:
+        text = f"The scores of {side.name} don't rank the labels at all (AUC {rank.auc:.3f})."
+        advice = "Do scores and labels belong to the same rows, in the same order?"
+        return [Finding("scores_rank_nothing", "warning", text, advice, values)]
+    return []
+
+
+def _level(side: Side) -> list[Finding]:
+    """Scores that promise another rate than there is, by a factor that no segment explains."""
+    rate, promised = side.rate, side.mean_score
+    if not (0 < rate < 1 and 0 < promised < 1):
+        return []
+    factor = (promised / (1 - promised)) / (rate / (1 - rate))
+    error = (rate * (1 - rate) / side.effective_rows) ** 0.5
+    if max(factor, 1 / factor) < _FAR_OFF or abs(promised - rate) < 5 * error:
+        return []
+    text = f"The scores of {side.name} promise {percent(promised)} on average, and {percent(rate)} happened."
+    advice = (
+        "Was the model trained on rows of which one class had been sampled, or for another label? Calibration repairs "
+        "this, if it is so for good."
+    )
+    return [Finding("wrong_level", "note", text, advice, {"side": side.name, "rate": rate, "mean_score": promised})]

@@ -1,0 +1,290 @@
+"""One pass over the columns: what each holds, a sample of rows, and the prints of all rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data import listed
+from trueup._features import chosen_columns
+from trueup.errors import ColumnError
+from trueup.evaluation._diagnosis._fingerprints import Coincidence, Prints, coincidence, mixed, no_prints
+from trueup.evaluation._diagnosis._joined import JoinedColumn, KindsDifferError, Measure, join_columns
+from trueup.evaluation._diagnosis._separation import separation
+from trueup.evaluation._diagnosis._sides import Floats, Side
+
+__all__ = ["ColumnFacts", "Sample", "Survey", "draw_sample", "survey_columns"]
+
+Rows: TypeAlias = npt.NDArray[np.int64]
+
+_FEWEST_FOR_AN_ID = 100
+_SHARE_OF_AN_ID = 0.99
+_SHARE_OF_A_MEASUREMENT = 0.9
+_DENSE = 10  # numbers that all differ, and lie within so many times as many, were counted, not measured
+_HUGE = 1e9
+_ID_NAME = re.compile(r"(?i:(^|[_ .\-])(id|uuid|guid|key|idx|index|row|row_?num(ber)?)([_ .\-]|$))|[a-z]I[dD]$")
+_FEWEST_TO_SEPARATE = 20
+_SEPARATING_AUC = 0.995
+_SEPARATING_SHARE = 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows of train and test drawn at random, none twice, of a weight above 0.
+
+    Attributes
+    ----------
+    rows : array of int64
+        Their places: those of train, then those of test counted on from train's last.
+    n_train : int
+        How many of them are train's.
+    weights : array of float64
+        Their weights, which have a mean of 1 in either side.
+    """
+
+    rows: Rows
+    n_train: int
+    weights: Floats
+
+    @property
+    def of_train(self) -> Floats:
+        """The weights of train's rows, and 0 for test's."""
+        return np.where(np.arange(len(self.rows)) < self.n_train, self.weights, 0.0)
+
+    @property
+    def of_test(self) -> Floats:
+        """The weights of test's rows, and 0 for train's."""
+        return np.where(np.arange(len(self.rows)) < self.n_train, 0.0, self.weights)
+
+    @property
+    def n_test(self) -> int:
+        """How many of them are test's."""
+        return len(self.rows) - self.n_train
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFacts:
+    """What a column holds.
+
+    Attributes
+    ----------
+    sampled : JoinedColumn
+        Its values in the sample.
+    missing : tuple of int
+        How many values are missing in train and in test.
+    is_constant : bool
+        Whether all values that are there are equal.
+    is_id : bool
+        Whether it numbers or names rows, so that its values say nothing about other rows.
+    is_measured : bool
+        Whether it holds fractions of which hardly two are equal, so that equal ones are no coincidence.
+    separates : bool
+        Whether it tells train from test on its own.
+    unseen : Coincidence or None
+        Of a categorical column: rows of test whose category train lacks.
+    unseen_values : tuple
+        The most frequent of those categories.
+    ranges : tuple or None
+        The least and the greatest value in train and in test, unless it is categorical.
+    """
+
+    sampled: JoinedColumn
+    missing: tuple[int, int]
+    is_constant: bool
+    is_id: bool
+    is_measured: bool
+    separates: bool
+    unseen: Coincidence | None
+    unseen_values: tuple[object, ...]
+    ranges: tuple[tuple[object, object], tuple[object, object]] | None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.sampled.name
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What was seen of all columns.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnFacts
+        The columns that are in both tables and hold the same kind of values.
+    clashing : dict of str to KindsDifferError
+        Those that hold something else in test.
+    absent : tuple of str
+        Those of train that test lacks.
+    prints : array of uint64 or None
+        A number a row, equal for rows with the same features; ids and what separates the sides don't count.
+    """
+
+    columns: tuple[ColumnFacts, ...]
+    clashing: dict[str, KindsDifferError]
+    absent: tuple[str, ...]
+    prints: Prints | None
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether equal rows are no coincidence."""
+        return any(facts.is_measured and not facts.separates for facts in self.columns)
+
+
+def draw_sample(train: Side, test: Side | None, most: int, seed: int) -> Sample:
+    """Draw rows of either side, at most half of `most` of each; without a test side all of it from train."""
+    rng = np.random.default_rng(seed)
+    rows, weights, start = [], [], 0
+    sides = [train] if test is None else [train, test]
+    for side in sides:
+        usable = np.flatnonzero(side.row_weights > 0)
+        size = min(len(usable), most // len(sides))
+        drawn = np.sort(rng.choice(usable, size, replace=False))
+        of_side = side.row_weights[drawn]
+        rows.append(drawn + start)
+        weights.append(of_side / of_side.mean())
+        start += side.n
+    return Sample(np.concatenate(rows), len(rows[0]), np.concatenate(weights))
+
+
+def survey_columns(
+    train: Side,
+    test: Side | None,
+    sample: Sample,
+    *,
+    features: Sequence[str] | None,
+    categorical_features: str | Iterable[str | int],
+    ignore: Sequence[str],
+) -> Survey:
+    """Look at every column once; no more than one is held in full."""
+    if train.table is None:
+        return Survey((), {}, (), None)
+    unknown = [name for name in ignore if name not in train.table]
+    if unknown:
+        columns = listed(train.table.names, 12)
+        raise ColumnError(f"ignore: X has no column {listed(unknown)}. Its columns are {columns}.")
+    prints = no_prints(train.n + (0 if test is None else test.n))
+    seen, clashing, absent = [], {}, []
+    for name, named in chosen_columns(train.table, features, categorical_features):
+        if name in ignore:
+            continue
+        if test is not None and test.table is not None and name not in test.table:
+            absent.append(name)
+            continue
+        other = None if test is None or test.table is None else test.table.column(name)
+        try:
+            column = join_columns(train.table.column(name), other, named)
+        except KindsDifferError as differ:
+            clashing[name] = differ
+            continue
+        facts = _facts_of(column, sample)
+        seen.append(facts)
+        if not facts.is_id and not facts.separates:
+            prints = mixed(prints, column.values)
+    any_printed = any(not facts.is_id and not facts.separates for facts in seen)
+    return Survey(tuple(seen), clashing, tuple(absent), prints if any_printed else None)
+
+
+def _facts_of(column: JoinedColumn, sample: Sample) -> ColumnFacts:
+    sampled = column.of_rows(sample.rows, sample.n_train)
+    missing = int(np.isnan(column.train).sum()), int(np.isnan(column.test).sum())
+    present = column.n_train - missing[0], len(column.test) - missing[1]
+    both_there = min(present) >= _FEWEST_TO_SEPARATE
+    if column.measure is Measure.CATEGORY:
+        counts = [
+            np.bincount(side[~np.isnan(side)].astype(np.int64), minlength=len(column.categories))
+            for side in (column.train, column.test)
+        ]
+        is_id = _names_rows(counts[0] + counts[1])
+        unseen = coincidence(counts[0], counts[1], shared=False) if min(present) > 0 and not is_id else None
+        new = np.where(counts[0] == 0, counts[1], 0)
+        return ColumnFacts(
+            sampled,
+            missing,
+            is_constant=int((counts[0] + counts[1] > 0).sum()) == 1,
+            is_id=is_id,
+            is_measured=False,
+            separates=both_there and not is_id and _no_overlap(*counts),
+            unseen=unseen,
+            unseen_values=tuple(column.value(code) for code in np.argsort(-new, kind="stable")[:3] if new[code]),
+            ranges=None,
+        )
+    ends = tuple(_ends(side) for side in (column.train, column.test))
+    known = [end for end in ends if end is not None]
+    constant = len({value for end in known for value in end}) == 1
+    ranges = None
+    if len(known) == 2:
+        ranges = tuple((column.value(low), column.value(high)) for low, high in known)
+    return ColumnFacts(
+        sampled,
+        missing,
+        is_constant=constant,
+        is_id=_counts_rows(column, sampled),
+        is_measured=_measures(sampled),
+        separates=both_there and not constant and _separates(known, sampled, sample),
+        unseen=None,
+        unseen_values=(),
+        ranges=ranges,  # type: ignore[arg-type]
+    )
+
+
+def _ends(values: Floats) -> tuple[float, float] | None:
+    present = values[~np.isnan(values)]
+    return (float(present.min()), float(present.max())) if len(present) else None
+
+
+def _separates(ends: list[tuple[float, float]], sampled: JoinedColumn, sample: Sample) -> bool:
+    """Whether the ranges of the two sides lie apart, or all but a few rows do."""
+    (low, high), (other_low, other_high) = ends
+    if high < other_low or other_high < low:
+        return True
+    there = ~np.isnan(sampled.values)
+    first, second = sample.of_train[there], sample.of_test[there]
+    if not first.any() or not second.any():
+        return False
+    auc = separation(sampled.values[there], first, second).auc
+    return max(auc, 1 - auc) >= _SEPARATING_AUC
+
+
+def _no_overlap(of_train: Rows, of_test: Rows) -> bool:
+    shared = (of_train > 0) & (of_test > 0)
+    return bool(
+        of_train[shared].sum() <= _SEPARATING_SHARE * of_train.sum()
+        and of_test[shared].sum() <= _SEPARATING_SHARE * of_test.sum()
+    )
+
+
+def _names_rows(counts: Rows) -> bool:
+    """Whether there are about as many categories as rows."""
+    total = int(counts.sum())
+    return total >= _FEWEST_FOR_AN_ID and int((counts > 0).sum()) >= _SHARE_OF_AN_ID * total
+
+
+def _measures(sampled: JoinedColumn) -> bool:
+    values = sampled.train[~np.isnan(sampled.train)]
+    if len(values) < _FEWEST_FOR_AN_ID or np.array_equal(values, np.floor(values)):
+        return False
+    return len(np.unique(values)) >= _SHARE_OF_A_MEASUREMENT * len(sampled.train)
+
+
+def _counts_rows(column: JoinedColumn, sampled: JoinedColumn) -> bool:
+    """Whether numbers are those of rows: whole, different in every row, and counted or called so.
+
+    Amounts in cents differ in every row too if they are spread widely enough; so different is not enough.
+    """
+    if column.measure is not Measure.AMOUNT or len(column.train) < _FEWEST_FOR_AN_ID:
+        return False
+    values = column.train[~np.isnan(column.train)]
+    if len(values) < _SHARE_OF_AN_ID * column.n_train or not np.array_equal(values, np.floor(values)):
+        return False
+    few = sampled.train[~np.isnan(sampled.train)]
+    if len(np.unique(few)) < _SHARE_OF_AN_ID * len(few) or len(np.unique(values)) < _SHARE_OF_AN_ID * len(values):
+        return False
+    steps = np.diff(values)
+    counted = values.max() - values.min() < _DENSE * len(values) or bool((steps > 0).all() or (steps < 0).all())
+    return bool(counted or np.median(np.abs(values)) > _HUGE or _ID_NAME.search(column.name))

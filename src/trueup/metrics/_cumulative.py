@@ -1,0 +1,181 @@
+"""The running sum of errors in order of score: the curve that ECCE is read off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.errors import ParameterError
+from trueup.metrics._brownian import brownian_range_quantile, brownian_reach
+from trueup.metrics._checks import FloatArray, check_positive_integer
+from trueup.metrics._curve_rows import check_level, read_rows
+from trueup.metrics._ecce import brownian_range_survival, in_sigmas, standard_error, steps_of_scores
+from trueup.metrics._ties import range_of_sums
+
+__all__ = ["MIN_POINTS", "CumulativeCurve", "cumulative_curve"]
+
+MIN_POINTS = 4  # the start, the end, the highest and the lowest
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeCurve:
+    """The running sum of what happened minus what was promised, rows in order of score.
+
+    Where it rises, more happens than the scores promise; where it falls, less. It is flat where they are right.
+
+    Attributes
+    ----------
+    score : array of float64
+        Up to and with which score the rows are summed; the first point, with no rows, has the lowest.
+    share : array of float64
+        Which share of all weight that is, from 0 to 1.
+    difference : array of float64
+        The sum of ``w (y - p)`` up to there over the sum of all w, starting at 0.
+    low_at, high_at : int
+        The places of the lowest and the highest point.
+    ecce : float
+        The highest minus the lowest: ``trueup.metrics.ecce``.
+    sigma : float
+        The standard deviation of the last point, if the scores are true.
+    ecce_sigma : float
+        ``ecce`` over ``sigma``.
+    p_value : float
+        The chance that true scores show as large an ECCE.
+    level : float
+        The chance that `noise` and `band` are about.
+    noise : float
+        If the scores are true, the ECCE is at most this, with a chance of `level`.
+    band : float
+        If the scores are true, the whole curve stays within 0 ± this, with a chance of `level`.
+    n : int
+        How many rows it sums.
+
+    Examples
+    --------
+    Four rows, of which the upper two promise 1.2 positives and bring 2:
+
+    >>> from trueup.metrics import cumulative_curve
+    >>> curve = cumulative_curve([0, 0, 1, 1], [0.1, 0.1, 0.6, 0.6])
+    >>> curve.share.tolist(), curve.difference.round(2).tolist()
+    ([0.0, 0.5, 1.0], [0.0, -0.05, 0.15])
+    >>> round(curve.ecce, 2), curve.low_at, curve.high_at
+    (0.2, 1, 2)
+    """
+
+    score: FloatArray
+    share: FloatArray
+    difference: FloatArray
+    low_at: int
+    high_at: int
+    ecce: float
+    sigma: float
+    ecce_sigma: float
+    p_value: float
+    level: float
+    noise: float
+    band: float
+    n: int
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+def cumulative_curve(
+    y: Any, p: Any, *, sample_weight: Any = None, max_points: int | None = None, level: float = 0.95
+) -> CumulativeCurve:
+    """The running sum of what happened minus what was promised, in order of score; its range is the ECCE.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels of two classes, or probabilities in [0, 1] as soft labels.
+    p : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0. None weighs every row the same.
+    max_points : int, optional
+        The most points to keep, at least 4. The start, the end, the highest and the lowest point are always
+        kept as they are, and of the others the highest and the lowest in each stretch. None keeps all.
+    level : float, default=0.95
+        The chance with which true scores stay within `noise`, and within `band`.
+
+    Returns
+    -------
+    CumulativeCurve
+        A point for each distinct score, and one before the first.
+
+    Notes
+    -----
+    If the scores are true, the sums are a random walk. Among many rows it moves as a Brownian motion whose clock
+    is the variance, and which is sigma at the end. So its range, the ECCE, is at most 2.50 sigma in 95 % of
+    cases: `noise`. The p-value is that of `trueup.metrics.ecce_pvalue`; the ECCE exceeds `noise` just when the
+    p-value is below one minus `level`.
+
+    The band is sigma times the distance from 0 that a Brownian motion keeps, 2.24 for 95 %. It holds for the whole
+    curve at once, not point by point. It is the weaker of the two: a curve that swings both ways may stay within it
+    and yet have a small p-value. Between rows the curve misses its extremes, and soft labels vary less, so that both
+    hold a little more often than asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trueup.metrics import cumulative_curve
+    >>> scores = np.linspace(0.01, 0.99, 1000)
+    >>> curve = cumulative_curve(scores > 0.5, scores, max_points=50)
+    >>> len(curve) <= 50, bool(curve.difference[curve.low_at] == curve.difference.min())
+    (True, True)
+    """
+    check_level(level)
+    if max_points is not None:
+        check_positive_integer("max_points", max_points)
+        if max_points < MIN_POINTS:
+            raise ParameterError(f"max_points must be at least {MIN_POINTS}, or None for all; got {max_points}.")
+    rows = read_rows(y, p, sample_weight)
+    scores, steps, weights = steps_of_scores(rows)
+    total = float(weights.sum())
+    share = np.concatenate(([0.0], np.cumsum(weights) / total))
+    share[-1] = 1.0
+    difference = np.concatenate(([0.0], np.cumsum(steps) / total))
+    kept = _kept_points(share, difference, max_points)
+    sigma, ecce = standard_error(rows), min(1.0, range_of_sums(steps) / total)
+    ecce_sigma = in_sigmas(ecce, sigma)
+    return CumulativeCurve(
+        score=np.concatenate((scores[:1], scores))[kept],
+        share=share[kept],
+        difference=difference[kept],
+        low_at=int(difference[kept].argmin()),
+        high_at=int(difference[kept].argmax()),
+        ecce=ecce,
+        sigma=sigma,
+        ecce_sigma=ecce_sigma,
+        p_value=brownian_range_survival(ecce_sigma),
+        level=float(level),
+        noise=brownian_range_quantile(float(level)) * sigma,
+        band=brownian_reach(float(level)) * sigma,
+        n=len(rows.labels),
+    )
+
+
+def _kept_points(share: FloatArray, difference: FloatArray, max_points: int | None) -> npt.NDArray[np.intp]:
+    """The points to keep: the ends, both extremes, and the extremes of stretches of one width."""
+    if max_points is None or len(share) <= max_points:
+        return np.arange(len(share))
+    always = [0, len(share) - 1, int(difference.argmin()), int(difference.argmax())]
+    n_stretches = (max_points - MIN_POINTS) // 2
+    if n_stretches == 0:
+        return np.unique(always)
+    stretch = np.minimum((share * n_stretches).astype(np.intp), n_stretches - 1)
+    starts = np.flatnonzero(np.concatenate(([True], stretch[1:] != stretch[:-1])))
+    lowest = _first_equal(difference, np.minimum.reduceat(difference, starts), starts)
+    highest = _first_equal(difference, np.maximum.reduceat(difference, starts), starts)
+    return np.unique(np.concatenate((always, lowest, highest)))
+
+
+def _first_equal(values: FloatArray, sought: FloatArray, starts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """In each stretch, the first place of the value sought."""
+    lengths = np.diff(starts, append=len(values))
+    places = np.flatnonzero(values == np.repeat(sought, lengths))
+    return places[np.searchsorted(places, starts)]

@@ -1,0 +1,72 @@
+"""Labels, scores and weights in; checked arrays out, without the rows that weigh nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trueup._data import read_labels, read_scores, read_weights
+from trueup.errors import DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
+from trueup.metrics._checks import FloatArray, Observations
+
+__all__ = ["check_level", "counted_scores", "read_rows"]
+
+
+def read_rows(y: Any, p: Any, sample_weight: Any) -> Observations:
+    """Check labels, scores and weights; unlike elsewhere, labels 0 and 1 may all be of one class."""
+    n = _length(y, "y", LabelError)
+    _check_same_length(n, p, "p", ScoreError)
+    labels, scores = _labels(y, n), read_scores(p, n, name="p")
+    weights = _weights(sample_weight, n, "y")
+    counted = weights > 0
+    if counted.all():
+        return Observations(labels, scores, weights)
+    return Observations(labels[counted], scores[counted], weights[counted])
+
+
+def counted_scores(p: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
+    """Scores and their weights, all above 0."""
+    n = _length(p, "p", ScoreError)
+    scores, weights = read_scores(p, n, name="p"), _weights(sample_weight, n, "p")
+    return scores[weights > 0], weights[weights > 0]
+
+
+def check_level(level: float) -> None:
+    """Check the chance with which a band is to cover."""
+    if isinstance(level, bool) or not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
+        raise ParameterError(f"level must be a number between 0 and 1, such as 0.95; got {level!r}.")
+
+
+def _labels(y: Any, n: int) -> FloatArray:
+    # A segment may well be all of one class; what its labels mean is plain only if they are numbers.
+    if not isinstance(y, np.ma.MaskedArray):
+        array = np.asarray(y)
+        if array.ndim == 1 and array.dtype.kind in "biuf" and array.min() >= 0 and array.max() <= 1:
+            return array.astype(np.float64)
+    return read_labels(y, n).values
+
+
+def _weights(sample_weight: Any, n: int, beside: str) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n)
+    _check_same_length(n, sample_weight, "sample_weight", WeightError, beside)
+    weights = read_weights(sample_weight, n)
+    assert weights is not None
+    return weights
+
+
+def _length(values: Any, name: str, error: type[DataError]) -> int:
+    try:
+        n = len(values)
+    except TypeError:
+        raise error(f"{name} is a {type(values).__name__}; pass a one-dimensional array.") from None
+    if n == 0:
+        raise TableError(f"{name} has no rows. Pass at least one.")
+    return n
+
+
+def _check_same_length(n: int, values: Any, name: str, error: type[DataError], beside: str = "y") -> None:
+    found = _length(values, name, error)
+    if found != n:
+        raise TableError(f"{beside} has {n:,} rows and {name} has {found:,}. Pass one value a row in both.")

@@ -1,0 +1,137 @@
+"""What was promised against what happened, in bins of scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueup.metrics._binned import bins_of_mass
+from trueup.metrics._checks import FloatArray, Observations, check_positive_integer
+from trueup.metrics._curve_rows import check_level, read_rows
+from trueup.metrics._density import ScoreDensity, density_of
+from trueup.metrics._wilson import wilson_interval
+
+__all__ = ["ReliabilityCurve", "reliability_curve"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """What was promised and what happened, a value for each bin of scores.
+
+    Attributes
+    ----------
+    score : array of float64
+        What was promised: the mean score.
+    rate : array of float64
+        What happened: the share of positives.
+    low, high : array of float64
+        Between which rates the true one lies, with a chance of `level`.
+    weight : array of float64
+        The weight of the rows in the bin.
+    rows : array of int64
+        How many rows are in it.
+    lowest, highest : array of float64
+        The lowest and the highest score in it.
+    level : float
+        The chance with which a band covers.
+    density : ScoreDensity
+        Where the scores are.
+
+    Examples
+    --------
+    >>> from trueup.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.2, 0.8, 0.8], n_bins=2)
+    >>> curve.score.tolist(), curve.rate.tolist()
+    ([0.2, 0.8], [0.5, 1.0])
+    """
+
+    score: FloatArray
+    rate: FloatArray
+    low: FloatArray
+    high: FloatArray
+    weight: FloatArray
+    rows: npt.NDArray[np.int64]
+    lowest: FloatArray
+    highest: FloatArray
+    level: float
+    density: ScoreDensity
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+def reliability_curve(
+    y: Any, p: Any, *, sample_weight: Any = None, n_bins: int = 10, level: float = 0.95
+) -> ReliabilityCurve:
+    """What was promised against what happened, in bins of scores that hold the same weight.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels of two classes, or probabilities in [0, 1] as soft labels.
+    p : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0. None weighs every row the same.
+    n_bins : int, default=10
+        The most bins. Rows of one score are never parted, so that there are fewer where scores repeat.
+    level : float, default=0.95
+        The chance with which each bin's band covers its true rate.
+
+    Returns
+    -------
+    ReliabilityCurve
+        A value for each bin, lowest scores first.
+
+    Notes
+    -----
+    The bins are those of ``expected_calibration_error(..., binning="mass")``. A bin's band is Wilson's interval
+    for a rate among ``(Σ w)² / Σ w²`` rows (Kish's effective number), so that it doesn't depend on the scale of
+    the weights. A row counts as one observation whatever its weight: a row of weight 2 moves a point as two
+    rows do, but two rows are two coin tosses, and make the band narrower. Where true rates differ within a bin, or
+    labels are soft, outcomes vary less than Wilson supposes, and the band covers a little more often than asked.
+
+    Examples
+    --------
+    >>> from trueup.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 0, 0, 1], [0.4, 0.4, 0.4, 0.4])
+    >>> print(f"promised {curve.score[0]:.2f}, observed {curve.rate[0]:.2f} ({curve.low[0]:.2f}–{curve.high[0]:.2f})")
+    promised 0.40, observed 0.25 (0.05–0.70)
+    """
+    check_positive_integer("n_bins", n_bins)
+    check_level(level)
+    return _curve(read_rows(y, p, sample_weight), n_bins, level)
+
+
+def _curve(rows: Observations, n_bins: int, level: float) -> ReliabilityCurve:
+    bins = bins_of_mass(rows, n_bins)
+    bins = (np.cumsum(np.bincount(bins) > 0) - 1)[bins]  # some are empty where scores repeat
+    weight = _sums(bins, rows.weights)
+    # A mean can end a rounding error outside of what it is the mean of.
+    rate = np.clip(_sums(bins, rows.weights * rows.labels) / weight, 0, 1)
+    lowest, highest = np.full(len(weight), np.inf), np.full(len(weight), -np.inf)
+    np.minimum.at(lowest, bins, rows.scores)
+    np.maximum.at(highest, bins, rows.scores)
+    score = np.clip(_sums(bins, rows.weights * rows.scores) / weight, lowest, highest)
+    effective_rows = weight**2 / _sums(bins, rows.weights**2)
+    low, high = wilson_interval(rate, effective_rows, level)
+    return ReliabilityCurve(
+        score=score,
+        rate=rate,
+        low=low,
+        high=high,
+        weight=weight,
+        rows=np.bincount(bins).astype(np.int64),
+        lowest=lowest,
+        highest=highest,
+        level=float(level),
+        density=density_of(rows.scores, rows.weights),
+    )
+
+
+def _sums(bins: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
+    """The sum of one value a row in each bin."""
+    return np.asarray(np.bincount(bins, values), dtype=np.float64)

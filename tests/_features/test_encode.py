@@ -1,0 +1,214 @@
+"""Tables and rows as numbers, by what was learned."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from trueup._data import read_table
+from trueup._features import FeatureEncoder, learn_features
+from trueup._model import Feature, FeatureSpec, ValueKind
+from trueup.errors import ColumnError, TableError
+
+NAN = pytest.approx(np.nan, nan_ok=True)
+
+
+def encoder_of(*categories: Any, kind: ValueKind = ValueKind.STRING) -> FeatureEncoder:
+    return FeatureEncoder(FeatureSpec(("c",), (Feature("c", kind, categories),)))
+
+
+def codes(encoder: FeatureEncoder, values: Any) -> list[float]:
+    return list(encoder.encode(read_table({"c": values}))[:, 0])
+
+
+def test_a_category_is_its_place_and_anything_else_is_nan() -> None:
+    encoder = encoder_of("a", "b")
+    assert codes(encoder, ["b", "a", None, "c"]) == [1, 0, NAN, NAN]
+    assert [encoder.encode_row({"c": value}) for value in ("b", "a", None, "c")] == [[1], [0], [NAN], [NAN]]
+
+
+def test_numbers_stay_as_they_are_and_the_matrix_is_in_fortran_order() -> None:
+    table = read_table({"x": [1, 2], "y": [0.5, None]})
+    matrix = FeatureEncoder(learn_features(table)).encode(table)
+    np.testing.assert_array_equal(matrix, [[1, 0.5], [2, np.nan]])
+    assert matrix.flags.f_contiguous
+
+
+def test_codes_do_not_depend_on_the_order_of_a_file() -> None:
+    encoder = encoder_of(30, 10, 20, kind=ValueKind.NUMBER)
+    for values in ([10, 20, 30, 40], np.array([10.0, 20.0, 30.0, 40.0]), pl.Series([10, 20, 30, 40])):
+        assert codes(encoder, values) == [1, 2, 0, NAN]
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_lone_surrogate_is_no_question_mark(few: bool) -> None:
+    """Arrow can't hold the one, and must not take the other for it."""
+    encoder = encoder_of("a", "\ud800")
+    more = [] if few else ["a"] * 9
+    assert codes(encoder, pa.array(["?", "a", *more]))[:2] == [NAN, 0]
+    assert codes(encoder, ["\ud800", "?", *more])[:2] == [1, NAN]
+
+
+def test_numbers_beyond_53_bits_are_told_apart() -> None:
+    big = 2**53
+    encoder = encoder_of(big, big + 1, kind=ValueKind.NUMBER)
+    for values in ([big + 1, big, big + 2], np.array([big + 1, big, big + 2], np.uint64), pl.Series([big + 1, big, 5])):
+        assert codes(encoder, values) == [1, 0, NAN]
+    assert codes(encoder, pa.array([big + 1, None, big])) == [1, NAN, 0]
+    assert codes(encoder, np.array([float(big), 0.5, np.nan])) == [0, NAN, NAN]
+    with_fractions = encoder_of(0.5, big, kind=ValueKind.NUMBER)
+    assert codes(with_fractions, np.array([big + 1, big])) == [NAN, 1]
+    beyond = encoder_of(2**63, 2**63 + 1, kind=ValueKind.NUMBER)
+    assert codes(beyond, np.array([2**63 + 1, 2**63, 1], np.uint64)) == [1, 0, NAN]
+    assert codes(encoder_of(-1, 5, kind=ValueKind.NUMBER), np.array([2**64 - 1, 5], np.uint64)) == [NAN, 1]
+
+
+def test_booleans_and_numbers_are_not_each_other() -> None:
+    for encoder, wrong in (
+        (encoder_of(0, 1, kind=ValueKind.NUMBER), True),
+        (encoder_of(False, True, kind=ValueKind.BOOLEAN), 1),
+    ):
+        with pytest.raises(ColumnError, match="Column 'c' holds"):
+            codes(encoder, [wrong])
+        with pytest.raises(ColumnError, match="Column 'c' holds"):
+            encoder.encode_row({"c": wrong})
+
+
+def test_a_column_with_some_values_of_the_kind_of_fit_is_read() -> None:
+    assert codes(encoder_of("a", "b"), ["b", 3, b"b", None]) == [1, NAN, NAN, NAN]
+    mixed = encoder_of(1, "1", kind=ValueKind.MIXED)
+    assert codes(mixed, [1, 2]) == [0, NAN]
+    assert codes(mixed, ["1", "2"]) == [1, NAN]
+    assert codes(mixed, [True, None]) == [0, NAN]  # in Python, True is 1
+
+
+def test_what_was_all_missing_at_fit_may_hold_anything_later() -> None:
+    encoder = encoder_of(kind=ValueKind.EMPTY)
+    for values in (["a"], [1.5], [True], [None], [b"x"], [dt.date.min]):
+        assert codes(encoder, values) == [NAN]
+        assert encoder.encode_row({"c": values[0]}) == [NAN]
+
+
+def test_times_with_a_zone_are_the_same_moments_in_utc() -> None:
+    encoder = encoder_of(dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 1, 12), kind=ValueKind.DATETIME)
+    there = dt.datetime(2024, 1, 1, 21, tzinfo=dt.timezone(dt.timedelta(hours=9)))
+    for moment in (there, pd.Timestamp(there), np.datetime64("2024-01-01T12")):
+        assert encoder.encode_row({"c": moment}) == [1]
+        assert codes(encoder, [moment]) == [1]
+    for column in (pd.Series([there, pd.NaT]), pl.Series([there, None]), pa.array([there, None])):
+        assert codes(encoder, column) == [1, NAN]
+
+
+def test_infinite_numbers_are_larger_than_any_other() -> None:
+    table = read_table({"x": [np.inf, -np.inf, 1e308, 1.0]})
+    matrix = FeatureEncoder(learn_features(table)).encode(table)
+    assert matrix[0, 0] == matrix[2, 0] == 1e300
+    assert matrix[1, 0] == -1e300
+
+
+def test_a_row_may_be_any_mapping_and_have_any_names() -> None:
+    encoder = FeatureEncoder(learn_features(read_table({1: [5.0], "b": ["x"]})))
+    for row in ({"1": 7, "b": "x"}, {1: 7, "b": "x", "more": object()}, pd.Series({"1": 7, "b": "x"}, dtype=object)):
+        assert encoder.encode_row(row) == [7, 0]
+    with pytest.raises(ColumnError, match="1 column is missing that the model was fitted on: 'b'"):
+        encoder.encode_row({1: 7})
+    for wrong in ([7, "x"], "x", 7, None):
+        with pytest.raises(TableError, match="A row must be a dict"):
+            encoder.encode_row(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (3, 3.0),
+        (2**60 + 1, float(2**60)),
+        (np.int8(3), 3.0),
+        (np.float32(0.1), float(np.float32(0.1))),
+        (np.longdouble(0.5), 0.5),
+        (np.array(2.5), 2.5),
+        (float("inf"), float("inf")),
+        (None, NAN),
+        (pd.NA, NAN),
+    ],
+)
+def test_a_number_of_any_type_is_that_number(value: Any, expected: float) -> None:
+    encoder = FeatureEncoder(FeatureSpec(("x",), (Feature("x", ValueKind.NUMBER),)))
+    assert encoder.encode_row({"x": value}) == [expected]
+    assert type(encoder.encode_row({"x": value})[0]) is float
+
+
+def test_categories_of_another_kind_than_the_file_says_are_refused() -> None:
+    for kind, value in ((ValueKind.DATE, "a"), (ValueKind.STRING, 1), (ValueKind.EMPTY, "a"), (ValueKind.NUMBER, True)):
+        with pytest.raises(ValueError, match="the categories of feature 'c' are not"):
+            encoder_of(value, kind=kind)
+
+
+texts = st.text(st.characters(codec=None), max_size=3)
+
+
+@settings(max_examples=100)
+@given(st.sets(texts, max_size=6), st.lists(texts | st.none(), max_size=30), st.booleans())
+@example({"?", "a"}, ["\ud800", "?", None], True)
+def test_arrow_and_the_plain_lookup_agree(known: set[str], values: list[str | None], in_arrow: bool) -> None:
+    if in_arrow:
+        values = [None if value is None else value.encode("utf-8", "replace").decode() for value in values]
+    categories = sorted(known)
+    encoder = encoder_of(*categories)
+    expected = [categories.index(value) if value in known else NAN for value in values]
+    assert codes(encoder, pa.array(values, pa.string()) if in_arrow else values) == expected
+    assert [encoder.encode_row({"c": value})[0] for value in values] == expected
+
+
+EDGES = [0, -0.0, 0.5, 1, 2**53, 2**53 + 1, 2.0**53, 2**63 - 1, 2**63, -(2**63), 2**64, np.inf, -np.inf, 5e-324]
+numbers = st.sampled_from(EDGES) | st.floats(allow_nan=False) | st.integers(-(2**65), 2**65)
+
+
+@settings(max_examples=150)
+@given(st.sets(numbers, max_size=8), st.lists(numbers | st.none(), max_size=30))
+def test_bisection_and_the_plain_lookup_agree(known: set[float], values: list[Any]) -> None:
+    categories = [int(value) if isinstance(value, float) and value.is_integer() else value for value in known]
+    encoder = encoder_of(*categories, kind=ValueKind.NUMBER)
+    expected = [categories.index(value) if value in known else NAN for value in values]
+    assert [encoder.encode_row({"c": value})[0] for value in values] == expected
+    assert codes(encoder, values) == expected
+    for kind in (float, int):
+        part = [value for value in values if type(value) is kind and (kind is float or -(2**63) <= value < 2**63)]
+        array = np.array(part * 3, dtype=np.float64 if kind is float else np.int64)
+        assert codes(encoder, array) == [categories.index(value) if value in known else NAN for value in part] * 3
+
+
+def test_many_threads_may_share_an_encoder() -> None:
+    spec = learn_features(
+        read_table({"c": [f"v{i}" for i in range(500)], "d": list(range(500))}), categorical_features=["d"]
+    )
+    table = {"c": pa.array([f"v{i % 600}" for i in range(5000)]), "d": np.arange(5000) % 600}
+    expected = FeatureEncoder(spec).encode(read_table(table))
+    encoder, found = FeatureEncoder(spec), [np.empty(0)] * 8
+    start = threading.Barrier(8)
+
+    def run(place: int) -> None:
+        start.wait()
+        found[place] = encoder.encode(read_table(table))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=run, args=(place,)) for place in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    for matrix in found:
+        np.testing.assert_array_equal(matrix, expected)
