@@ -5,8 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import sys
 import threading
+import uuid
+from decimal import Decimal
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -84,12 +87,87 @@ def test_booleans_and_numbers_are_not_each_other() -> None:
             encoder.encode_row({"c": wrong})
 
 
-def test_a_column_with_some_values_of_the_kind_of_fit_is_read() -> None:
-    assert codes(encoder_of("a", "b"), ["b", 3, b"b", None]) == [1, NAN, NAN, NAN]
+def test_a_single_value_of_another_kind_is_refused_in_tables_as_in_rows() -> None:
+    encoder = encoder_of("1", "2")
+    at_fit = r"but at fit it was categorical, of strings\."
+    with pytest.raises(ColumnError, match=rf"Column 'c' holds numbers in 1 of 3 rows \(first at row 1\), {at_fit}"):
+        codes(encoder, ["1", 2, None])
+    with pytest.raises(ColumnError, match=rf"Column 'c' holds numbers, {at_fit}"):
+        encoder.encode_row({"c": 2})
+    numbers = FeatureEncoder(FeatureSpec(("c",), (Feature("c", ValueKind.NUMBER),)))
+    with pytest.raises(ColumnError, match="holds strings in 1 of 2 rows"):
+        codes(numbers, ["1", 2])
+
+
+def test_a_mixed_column_may_hold_each_of_its_kinds_and_no_other() -> None:
     mixed = encoder_of(1, "1", kind=ValueKind.MIXED)
     assert codes(mixed, [1, 2]) == [0, NAN]
     assert codes(mixed, ["1", "2"]) == [1, NAN]
     assert codes(mixed, [True, None]) == [0, NAN]  # in Python, True is 1
+    with pytest.raises(ColumnError, match=r"holds bytes in 1 of 2 rows .*, of booleans and numbers and strings"):
+        codes(mixed, [b"1", 1])
+    with pytest.raises(ColumnError, match="holds bytes"):
+        mixed.encode_row({"c": b"1"})
+
+
+UUIDS = [uuid.UUID(int=place) for place in range(3)]
+UNUSUAL: dict[str, tuple[list[Any], list[Any]]] = {
+    "values of type UUID": (UUIDS, [[str(u) for u in UUIDS], [u.bytes for u in UUIDS]]),
+    "times of day": ([dt.time(hour) for hour in range(3)], [["00:00:00"], [0], [dt.timedelta(hours=1)]]),
+    "durations": ([dt.timedelta(hour) for hour in range(3)], [["1 day"], [86_400], [dt.time(1)]]),
+    "bytes": ([b"a", b"b"], [["a", "b"], [97]]),
+    "values of type Interval": (list(pd.interval_range(0, 3)), [["(0, 1]"], [0.5]]),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_unusual_values_that_come_back_as_another_kind_are_not_unseen_in_silence(kind: str) -> None:
+    known, others = UNUSUAL[kind]
+    encoder = FeatureEncoder(learn_features(read_table({"c": known}), categorical_features=["c"]))
+    assert sorted(codes(encoder, known)) == list(range(len(known)))
+    for values in others:
+        with pytest.raises(ColumnError, match=f"Column 'c' holds .*, but at fit it was categorical, of {kind}"):
+            codes(encoder, values)
+        with pytest.raises(ColumnError, match=f"Column 'c' holds .*, but at fit it was categorical, of {kind}"):
+            encoder.encode_row({"c": values[0]})
+
+
+def test_uuids_that_another_library_turned_into_bytes_or_strings_are_refused() -> None:
+    uuids = pa.table({"c": pa.array([u.bytes for u in UUIDS], pa.uuid())})
+    encoder = FeatureEncoder(learn_features(read_table(uuids)))
+    assert codes(encoder, uuids["c"]) == [0, 1, 2]
+    assert codes(encoder, uuids.to_pandas()["c"]) == [0, 1, 2]
+    for found, column in (
+        ("bytes", pl.from_arrow(uuids)["c"]),
+        ("strings", duckdb.sql("select * from uuids").to_arrow_table()["c"]),
+    ):
+        with pytest.raises(ColumnError, match=f"Column 'c' holds {found}.*of values of type UUID"):
+            codes(encoder, column)
+
+
+def test_decimals_are_compared_as_they_are_and_not_as_floats() -> None:
+    big = 2**53
+    encoder = encoder_of(big, big + 1, big + 2, kind=ValueKind.NUMBER)
+    values = [Decimal(big + 1), Decimal(big), Decimal(big) + Decimal("0.5"), None]
+    columns = [values, pa.array(values, pa.decimal128(38, 1)), pl.Series(values, dtype=pl.Decimal(38, 1))]
+    for column in columns:
+        assert codes(encoder, column) == [1, 0, NAN, NAN]
+    assert [encoder.encode_row({"c": value})[0] for value in values] == [1, 0, NAN, NAN]
+    whole = pa.array([Decimal(big + 1), Decimal(big + 2)], pa.decimal128(38, 0))
+    assert codes(encoder, whole) == [1, 2]
+    assert codes(encoder, pa.array([Decimal(2**70 + 1), Decimal(big)], pa.decimal128(38, 0))) == [NAN, 0]
+
+
+def test_decimals_with_more_digits_than_a_float_are_categories_of_their_own() -> None:
+    near = [Decimal("0.1"), Decimal("0.10000000000000000001"), Decimal("0.3")]
+    for column in (near, pa.array(near), pl.Series(near)):
+        encoder = FeatureEncoder(learn_features(read_table({"c": column}), categorical_features=["c"]))
+        for again in (near, pa.array(near), pl.Series(near)):
+            assert codes(encoder, again) == [1, 0, 2]  # the float that is written 0.1 is a little more than both
+        assert codes(encoder, [0.1, 0.3]) == [1, 2]
+        assert encoder.encode_row({"c": near[1]}) == [0]
+    numbers = FeatureEncoder(learn_features(read_table({"c": near})))
+    assert codes(numbers, pa.array(near)) == [0.1, 0.1, 0.3]
 
 
 def test_what_was_all_missing_at_fit_may_hold_anything_later() -> None:

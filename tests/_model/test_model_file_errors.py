@@ -38,7 +38,8 @@ Edit = Callable[[dict[str, Any]], object]
 def with_manifest(path: Path, edit: Edit, extra: dict[str, bytes] | None = None, source: Path = GOLDEN) -> Path:
     """The golden file with an edited manifest, more parts (compressed), and checksums that are right."""
     with zipfile.ZipFile(source) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()} | (extra or {})
+        own = {name: archive.read(name) for name in archive.namelist()}
+    parts = own | (extra or {})
     manifest = json.loads(parts["manifest.json"])
     edit(manifest)
     parts["manifest.json"] = json.dumps(manifest).encode()
@@ -47,7 +48,7 @@ def with_manifest(path: Path, edit: Edit, extra: dict[str, bytes] | None = None,
     ).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
-            archive.writestr(name, content, zipfile.ZIP_DEFLATED if name in (extra or {}) else zipfile.ZIP_STORED)
+            archive.writestr(name, content, zipfile.ZIP_STORED if name in own else zipfile.ZIP_DEFLATED)
     return path
 
 
@@ -62,6 +63,21 @@ def test_what_is_no_model_file_is_refused_by_name(load: Callable[[Path], object]
 def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         trueup.load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("threshold", [5e300, 1e300, -5e300, -np.inf])
+def test_thresholds_beyond_where_numbers_are_cut_would_score_rows_unlike_tables(
+    threshold: float, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(GOLDEN) as archive:
+        thresholds = np.load(io.BytesIO(archive.read("trees/threshold.npy")))
+        is_set = np.load(io.BytesIO(archive.read("trees/decision_type.npy"))) & 1
+    written = io.BytesIO()
+    thresholds[np.flatnonzero(is_set == 0)[0]] = threshold
+    np.save(written, thresholds)
+    path = with_manifest(tmp_path / "beyond", lambda manifest: None, {"trees/threshold.npy": written.getvalue()})
+    with pytest.raises(ModelFileError, match=r"1 thresholds are not numbers within ±1e\+300"):
+        trueup.load(path)
 
 
 @pytest.mark.parametrize("extra", [{}, {"trees/new.npy": bytes(10**6)}])

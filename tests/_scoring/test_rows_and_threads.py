@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -43,6 +44,24 @@ def test_a_bad_row_is_named():
         CALIBRATOR.calibrate_rows(ROWS[:2], [0.5, 1.5])
     with pytest.raises(ScoreError, match="There are 1 scores and 2 rows"):
         CALIBRATOR.calibrate_rows(ROWS[:2], [0.5])
+
+
+@pytest.mark.parametrize("score", [True, np.True_, np.array([0.5, 0.5, 0.5]), "0.5", 1j])
+def test_a_score_that_a_table_refuses_is_refused_for_a_row_too(score: object) -> None:
+    with pytest.raises(ScoreError, match="pass one probability in"):
+        CALIBRATOR.calibrate_one(ROWS[0], score)
+    with pytest.raises(ScoreError):
+        CALIBRATOR.calibrate({name: values[:1] for name, values in COLUMNS.items()}, [score])
+
+
+def test_an_array_of_one_score_is_refused_by_name_for_a_row() -> None:
+    with pytest.raises(ScoreError, match=r"score is array\(\[0\.5\]\); pass one probability"):
+        CALIBRATOR.calibrate_one(ROWS[0], np.array([0.5]))
+
+
+@pytest.mark.parametrize("score", [np.float32(0.5), np.array(0.5), Decimal("0.5"), np.float64(0.5)])
+def test_a_score_may_be_a_number_of_any_type(score: object) -> None:
+    assert CALIBRATOR.calibrate_one(ROWS[0], score) == CALIBRATOR.calibrate_one(ROWS[0], 0.5)
 
 
 def test_eight_threads_give_the_answers_of_one():

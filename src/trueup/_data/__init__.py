@@ -3,7 +3,7 @@
 from trueup._data._arrow import EXACT_IN_FLOATS, arrow_to_numpy, floats_to_arrow
 from trueup._data._batch import Batch, naming
 from trueup._data._build import build_table, library_of
-from trueup._data._columns import Column, kind_of, plain
+from trueup._data._columns import Column, kind_in_words, kind_of, plain
 from trueup._data._csv import csv_schema, read_csv, with_category_text, with_faithful_text, write_csv
 from trueup._data._formats import COMPRESSIONS, Format, delimiter_of_ending, format_of_ending, known_ending
 from trueup._data._json import json_values
@@ -49,6 +49,7 @@ __all__ = [
     "hash_column",
     "is_pattern",
     "json_values",
+    "kind_in_words",
     "kind_of",
     "known_ending",
     "library_of",

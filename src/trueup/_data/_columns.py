@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup._model import ValueKind, plain_value
+from trueup._model import OpaqueValue, ValueKind, plain_value
 from trueup.errors import ColumnError
 
-__all__ = ["Column", "kind_of", "object_array", "plain"]
+__all__ = ["Column", "kind_in_words", "kind_of", "object_array", "plain"]
 
 _CATEGORICAL = (ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.MIXED, ValueKind.EMPTY)
 
@@ -24,9 +25,12 @@ _KINDS: dict[type, ValueKind] = {
     bool: ValueKind.BOOLEAN,
     int: ValueKind.NUMBER,
     float: ValueKind.NUMBER,
+    decimal.Decimal: ValueKind.NUMBER,
     dt.date: ValueKind.DATE,
     dt.datetime: ValueKind.DATETIME,
 }
+
+_UNUSUAL = {bytes: "bytes", dt.time: "times of day", dt.timedelta: "durations"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +45,8 @@ class Column:
         What the values are.
     values : array
         NUMBER: integers; or floats with NaN where missing; or objects with None where missing, if they are
-        integers that floats can't hold. BOOLEAN: floats 0, 1 and NaN. DATE and DATETIME: ``datetime64`` days
-        and microseconds. STRING: an Arrow array of type ``string`` or ``large_string``, or objects with None
+        integers or decimals that floats can't hold. BOOLEAN: floats 0, 1 and NaN. DATE and DATETIME: ``datetime64``
+        days and microseconds. STRING: an Arrow array of type ``string`` or ``large_string``, or objects with None
         where missing. MIXED: objects as `plain_value` gives them. EMPTY: None in all rows.
     codes : integer array or None
         If there are codes, the column is dictionary-encoded: row i holds ``values[codes[i]]``, or nothing if
@@ -119,6 +123,13 @@ class Column:
 def kind_of(plain_type: type) -> ValueKind:
     """The kind of a column whose plain values are all of that type."""
     return _KINDS.get(plain_type, ValueKind.MIXED)
+
+
+def kind_in_words(value: Any) -> str:
+    """What a plain value is, more closely than its `ValueKind` tells: bytes and UUIDs are both of unusual types."""
+    if isinstance(value, OpaqueValue):
+        return f"values of type {value.type_name}"
+    return _UNUSUAL.get(type(value)) or kind_of(type(value)).value
 
 
 def plain(name: str, value: Any) -> Any:

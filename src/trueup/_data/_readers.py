@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,7 @@ _ARRAY_TYPES = {
     ValueKind.DATETIME: "datetime64[us]",
 }
 _ROWS_FOR_ARROW = 200  # with fewer, a loop is done before Arrow begins
+_DIGITS_OF_FLOATS = 15  # decimals of so many digits are all different floats
 _PLAIN = {str, bool, int, type(None)}
 _PLAIN_NUMBERS = {int, float, type(None)}
 
@@ -136,8 +139,8 @@ def _from_arrow(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
         values = array.cast(pa.large_string())
     elif at.is_integer(arrow_type):
         kind, values = ValueKind.NUMBER, arrow_to_numpy(array)
-    elif at.is_decimal(arrow_type):  # by way of the text: the direct cast doesn't give the nearest float
-        kind, values = ValueKind.NUMBER, arrow_to_numpy(array.cast(pa.string()).cast(pa.float64()))
+    elif at.is_decimal(arrow_type):
+        kind, values = ValueKind.NUMBER, _decimals(name, array)
     elif at.is_boolean(arrow_type):
         kind, values = ValueKind.BOOLEAN, arrow_to_numpy(array.cast(pa.uint8())).astype(np.float64)
     elif at.is_date(arrow_type):
@@ -147,6 +150,25 @@ def _from_arrow(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
     elif not at.is_string(arrow_type) and not at.is_large_string(arrow_type):
         return _from_objects(name, object_array(array.to_pylist()))
     return Column(name, kind, values)
+
+
+def _decimals(name: str, array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Decimals as integers or floats; as objects where those are not the same numbers."""
+    import pyarrow as pa
+
+    if array.type.scale == 0:
+        with contextlib.suppress(pa.ArrowInvalid):  # beyond 64 bits
+            return arrow_to_numpy(array.cast(pa.int64()))
+    # By way of the text: the direct cast doesn't give the nearest float.
+    floats = arrow_to_numpy(array.cast(pa.string()).cast(pa.float64()))
+    # The few that may have more digits than a float tells apart are looked at one by one.
+    long = np.flatnonzero(np.abs(floats) >= 10.0 ** (_DIGITS_OF_FLOATS - array.type.scale))
+    exact = [plain(name, value) for value in array.take(pa.array(long)).to_pylist()]
+    if all(not isinstance(value, Decimal) and abs(value) <= EXACT_IN_FLOATS for value in exact):
+        return floats
+    objects = object_array([plain(name, value) for value in floats.tolist()])
+    objects[long] = object_array(exact)
+    return objects
 
 
 def _from_dictionary(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
@@ -215,7 +237,7 @@ def _arrow_strings(values: npt.NDArray[np.object_]) -> pa.Array | pa.ChunkedArra
 
 
 def _numbers(name: str, values: npt.NDArray[np.object_]) -> npt.NDArray[Any]:
-    """Numbers from ints, floats and None."""
+    """Numbers from ints, floats, decimals and None."""
     types = set(map(type, values))
     try:
         if types == {int}:
@@ -229,7 +251,7 @@ def _numbers(name: str, values: npt.NDArray[np.object_]) -> npt.NDArray[Any]:
             f"Column {name!r} holds integers that are too large even for floats. Leave it out with "
             "features=, or turn it into strings."
         ) from error
-    if int in types and (np.abs(floats) >= EXACT_IN_FLOATS).any():
+    if Decimal in types or (int in types and (np.abs(floats) >= EXACT_IN_FLOATS).any()):
         return object_array([plain(name, value) for value in values])
     return floats
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import EXACT_IN_FLOATS, Column, arrow_to_numpy, kind_of, plain
+from trueup._data import EXACT_IN_FLOATS, Column, arrow_to_numpy, kind_in_words, kind_of, plain
 from trueup._model import Feature, ValueKind
 from trueup.errors import ColumnError
 
@@ -21,8 +22,8 @@ __all__ = ["CodeOf", "FeatureCodes"]
 
 _ROWS_A_CATEGORY = 0.25  # with fewer rows, looking them up one by one beats hashing all categories
 
-# LightGBM puts a threshold half-way between two numbers, and half-way to infinity is infinity. No threshold lies beyond
-# this, so a row's numbers needn't be cut.
+# LightGBM puts a threshold half-way between two numbers, and half-way to infinity is infinity, so a table's numbers are
+# cut here. A row's needn't be: no threshold lies beyond, but for the infinite one, and a file that has one is refused.
 _LARGEST = 1e300
 _PLAIN_TYPES = {ValueKind.STRING: str, ValueKind.NUMBER: int, ValueKind.BOOLEAN: bool}
 
@@ -46,6 +47,8 @@ class FeatureCodes:
 
     Attributes
     ----------
+    kinds : frozenset of str or None
+        What the values were at fit, and must be again, as `kind_in_words` puts it; None if there were no values.
     code_of : CodeOf or None
         The codes of the categories, each as its plain value; None for a numerical feature.
     plain_type : type or None
@@ -54,6 +57,7 @@ class FeatureCodes:
 
     def __init__(self, feature: Feature) -> None:
         self.feature = feature
+        self.kinds = _kinds(feature)
         self.code_of: CodeOf | None = None
         self.plain_type: type | None = float
         if feature.categories is not None:
@@ -64,13 +68,23 @@ class FeatureCodes:
             self.plain_type = _PLAIN_TYPES.get(feature.kind)
 
     def encode(self, column: Column) -> Floats:
-        """The numbers of a column."""
-        self._check_kind(column)
+        """The numbers of a column; an error if it holds something of another kind than at fit."""
+        self._check_kinds(column)
         if self.code_of is not None:
-            return column.by_code(self._codes_of(column.dictionary), np.nan)
-        if column.kind is not ValueKind.NUMBER:
-            return np.full(len(column), np.nan)
-        return np.clip(column.floats(), -_LARGEST, _LARGEST)
+            return self._codes(column)
+        if column.kind is ValueKind.NUMBER:
+            return np.clip(column.floats(), -_LARGEST, _LARGEST)
+        # Nothing but missing values and numbers is left, whatever the type of the column.
+        return np.clip(np.array(column.objects(), dtype=np.float64), -_LARGEST, _LARGEST)
+
+    def encode_some(self, column: Column) -> Floats:
+        """The codes of a column where a condition names only some of its values: others may be of any mixed kind."""
+        if self.feature.kind is not ValueKind.MIXED:
+            self._check_kinds(column)
+        return self._codes(column)
+
+    def _codes(self, column: Column) -> Floats:
+        return column.by_code(self._codes_of(column.dictionary), np.nan)
 
     @property
     def encode_one(self) -> Callable[[Any], float]:
@@ -91,28 +105,34 @@ class FeatureCodes:
         return math.nan if value is None else self.code_of[self._checked(value)]
 
     def _checked(self, value: Any) -> Any:
-        """The plain value of a row's value, of the kind of fit."""
+        """The plain value of a row's value, of a kind of fit."""
         value = plain(self.feature.name, value)
-        kind, found = self.feature.kind, kind_of(type(value))
-        if found is kind or found is ValueKind.EMPTY or kind is ValueKind.MIXED or kind is ValueKind.EMPTY:
-            return value
-        raise self._wrong_kind(found)
+        if value is not None and self.kinds is not None:
+            found = kind_in_words(value)
+            if found not in self.kinds:
+                raise self._wrong_kind(found)
+        return value
 
-    def _check_kind(self, column: Column) -> None:
-        """Refuse a column without a single value of the kind of fit: all would be unseen, in silence."""
-        kind, found = self.feature.kind, column.kind
-        if found is kind or ValueKind.EMPTY in (kind, found) or kind is ValueKind.MIXED:
+    def _check_kinds(self, column: Column) -> None:
+        """Refuse a column that holds something of another kind than at fit: it would be unseen, in silence."""
+        if self.kinds is None or column.kind is ValueKind.EMPTY or column.kind.value in self.kinds:
             return
-        kinds = {kind_of(plain_type) for plain_type in set(map(type, column.distinct()))}
-        if kinds and not (self.code_of is not None and kind in kinds):
-            raise self._wrong_kind(found)
+        strange = {kind_in_words(value) for value in column.distinct()} - self.kinds
+        if not strange:
+            return
+        if column.kind is not ValueKind.MIXED:
+            raise self._wrong_kind(column.kind.value)
+        values = column.objects()
+        wrong = np.fromiter((v is not None and kind_in_words(v) in strange for v in values), bool, len(values))
+        where = f" in {int(wrong.sum()):,} of {len(wrong):,} rows (first at row {int(wrong.argmax()):,})"
+        raise self._wrong_kind(_joined(strange) + where)
 
-    def _wrong_kind(self, found: ValueKind) -> ColumnError:
+    def _wrong_kind(self, found: str) -> ColumnError:
         feature = self.feature
         role = "categorical" if feature.is_categorical else "numerical"
         return ColumnError(
-            f"Column {feature.name!r} holds {found.value}, but at fit it was {role}, of "
-            f"{feature.kind.value}. Convert it to what it was at fit, or fit again."
+            f"Column {feature.name!r} holds {found}, but at fit it was {role}, of {_joined(self.kinds or ())}. "
+            "Convert it to what it was at fit, or fit again."
         )
 
     def _codes_of(self, column: Column) -> Floats:
@@ -163,6 +183,8 @@ class FeatureCodes:
     def _numbers(self) -> npt.NDArray[Any]:
         """The categories as numbers, days or microseconds; as objects if int64 and floats can't hold them."""
         values = list(self.feature.categories or ())
+        if any(isinstance(value, Decimal) for value in values):
+            return np.array(values, dtype=object)
         if self.feature.kind in (ValueKind.DATE, ValueKind.DATETIME):
             unit = "D" if self.feature.kind is ValueKind.DATE else "us"
             return np.array(values, dtype=f"datetime64[{unit}]").astype(np.int64)
@@ -171,6 +193,20 @@ class FeatureCodes:
             fits = whole and min(values) >= -(2**63) and max(values) < 2**63
             return np.array(values, dtype=np.int64 if fits else object)
         return np.array(values, dtype=np.int64 if whole else np.float64)
+
+
+def _kinds(feature: Feature) -> frozenset[str] | None:
+    if feature.kind is ValueKind.EMPTY:
+        return None
+    if feature.kind is not ValueKind.MIXED:
+        return frozenset({feature.kind.value})
+    kinds = {kind_in_words(category) for category in feature.categories or ()}
+    truth = {ValueKind.BOOLEAN.value, ValueKind.NUMBER.value}
+    return frozenset(kinds | truth if kinds & truth else kinds)  # where types are mixed, True is 1
+
+
+def _joined(kinds: Iterable[str]) -> str:
+    return " and ".join(sorted(kinds))
 
 
 def _comparable(known: npt.NDArray[Any], values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:

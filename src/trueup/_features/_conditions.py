@@ -18,7 +18,7 @@ def holds_one_of(column: Column, values: Feature, *, excluded: bool, or_missing:
     """Which rows hold one of the categories of `values`, or, if excluded, something that is none of them."""
     if column.kind is ValueKind.EMPTY:
         return np.full(len(column), or_missing)
-    inside: BoolArray = ~np.isnan(FeatureCodes(values).encode(column)) ^ excluded
+    inside: BoolArray = ~np.isnan(FeatureCodes(values).encode_some(column)) ^ excluded
     if or_missing == excluded:
         return inside  # what is missing is among the values that are not the named ones
     missing = holds_missing(column)

@@ -53,9 +53,9 @@ class FeatureEncoder:
             (codes.feature.name, codes.plain_type, codes.code_of, codes.encode_one) for codes in self._features
         ]
 
-    def encode(self, table: CalibrationTable) -> npt.NDArray[np.float64]:
-        """The matrix of a table: a column a feature, in Fortran order."""
-        return self._filled(self._with_known_names(table))
+    def encode(self, table: CalibrationTable, rows: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        """The matrix of a table, or of those rows of it: one column per feature, in Fortran order."""
+        return self._filled(self._with_known_names(table), rows)
 
     def encode_counted(self, table: CalibrationTable) -> EncodedTable:
         """The matrix of a table, and how many of its values were missing or unseen."""
@@ -76,10 +76,12 @@ class FeatureEncoder:
                 unseen[name] = without_number - lacking
         return EncodedTable(matrix, missing, unseen)
 
-    def _filled(self, table: CalibrationTable) -> npt.NDArray[np.float64]:
-        matrix = np.empty((table.n_rows, len(self._features)), dtype=np.float64, order="F")
+    def _filled(self, table: CalibrationTable, rows: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
+        n_rows = table.n_rows if rows is None else int(rows.sum())
+        matrix = np.empty((n_rows, len(self._features)), dtype=np.float64, order="F")
         for i, codes in enumerate(self._features):
-            matrix[:, i] = codes.encode(table.column(codes.feature.name))
+            column = table.column(codes.feature.name)
+            matrix[:, i] = codes.encode(column if rows is None else column.of_rows(rows))
         return matrix
 
     def encode_row(self, row: Mapping[str, Any]) -> list[float]:

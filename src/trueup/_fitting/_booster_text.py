@@ -21,6 +21,8 @@ _BY_NAME = {
     "cat_threshold": "category_words",
 }
 
+_NO_END = 1e300
+
 
 def trees_and_gains(text: str, n_columns: int) -> tuple[Trees, npt.NDArray[np.float64]]:
     """The trees of a booster, and the total gain of the splits on each of its columns.
@@ -44,6 +46,8 @@ def _one_tree(block: str) -> tuple[Trees, npt.NDArray[np.float64]]:
     n_splits = int(fields["num_leaves"]) - 1
     if n_splits == 0:  # a tree without splits is written with the fields of one split, or with none
         arrays.update({name: arrays[name][:0] for name in arrays if name != "leaf_values"})
+    # LightGBM writes 1e300 where a threshold has no upper end, which infinity is above.
+    arrays["threshold"][arrays["threshold"] >= _NO_END] = np.inf
     offsets = np.array(fields.get("cat_boundaries", "0").split(), dtype=ARRAY_TYPES["category_offsets"])
     gains = np.array(fields.get("split_gain", "").split(), dtype=np.float64)[:n_splits]
     node_offsets = np.array([0, n_splits], dtype=ARRAY_TYPES["node_offsets"])

@@ -85,11 +85,10 @@ class _Rows:
         scores: Floats,
         weights: Floats | None,
     ) -> _Rows:
-        matrix = encoder.encode(table)
         if weights is None or weights.all():
-            return cls(matrix, labels.values, scores, weights)
+            return cls(encoder.encode(table), labels.values, scores, weights)
         counts = weights > 0  # a row of no weight is a row that is not there
-        return cls(np.asfortranarray(matrix[counts]), labels.values[counts], scores[counts], weights[counts])
+        return cls(encoder.encode(table, counts), labels.values[counts], scores[counts], weights[counts])
 
     def with_more(self, watched: _Rows | None, features: Sequence[Any], soft: bool) -> TrainingData:
         """The rows to fit on, followed by the rows to validate on."""

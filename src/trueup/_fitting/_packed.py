@@ -135,7 +135,7 @@ def with_real_thresholds(trees: Trees, columns: Sequence[ColumnCodes]) -> Trees:
     for place, column in enumerate(columns):
         at = numerical & (trees.split_feature == place)
         if at.any():
-            ends = np.concatenate([[-np.inf], column.upper[:-1], [np.inf]])
+            ends = np.concatenate([[-_LARGEST], column.upper[:-1], [np.inf]])
             last_on_the_left = np.clip(np.floor(thresholds[at]), -1, len(column.upper) - 1)
             thresholds[at] = ends[last_on_the_left.astype(np.intp) + 1]
     return replace(trees, threshold=thresholds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import operator
 import reprlib
 from collections import Counter
@@ -36,6 +37,7 @@ _MAX_DEPTH = 20  # of the parameters
 _MAX_EQUAL_HASHES = 50  # more of them are no accident, and would make a dictionary crawl
 _MAX_BASE_LOGIT = 709.0  # of the smallest score that has a logit
 _MAX_LOGIT = 1e300
+_LARGEST = 1e300  # a table's numbers are cut there
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 _KNOTS = ("score_map/scores", "score_map/values")
@@ -48,7 +50,7 @@ _FIELDS = (
 )  # fmt: skip
 
 _TYPES_OF_KIND: dict[ValueKind, tuple[type, ...]] = {
-    ValueKind.NUMBER: (int, float),
+    ValueKind.NUMBER: (int, float, decimal.Decimal),
     ValueKind.STRING: (str,),
     ValueKind.BOOLEAN: (bool,),
     ValueKind.DATE: (dt.date,),
@@ -278,8 +280,14 @@ def _check_slices(trees: Trees) -> None:
     one_a_split = (trees.threshold, trees.decision_type, trees.left_child, trees.right_child)
     if any(len(array) != trees.n_splits for array in one_a_split):
         raise ValueError("the arrays of splits differ in length")
+    of_sets = (trees.decision_type & 1).astype(bool)
+    # Infinity parts all numbers from what is missing. Beyond where a table's numbers are cut, a row would go elsewhere.
+    numbers = trees.threshold[~of_sets]
+    beyond = ~((numbers >= -_LARGEST) & (numbers < _LARGEST)) & (numbers != np.inf)
+    if beyond.any():
+        raise ValueError(f"{int(beyond.sum()):,} thresholds are not numbers within ±{_LARGEST:g}")
     # A set that many rounds share would be copied into each: a small file could ask for any amount of memory.
-    named_sets = np.sort(trees.threshold[(trees.decision_type & 1).astype(bool)])
+    named_sets = np.sort(trees.threshold[of_sets])
     if not np.array_equal(named_sets, np.arange(len(trees.category_offsets) - 1)):
         raise ValueError("each set of categories must be that of one split")
 

@@ -60,7 +60,8 @@ def _text(value: object) -> str:
 def plain_value(value: Any) -> Any:
     """One of the types that `encode_value` knows, equal to `value`; None for a missing value.
 
-    Numbers become ints if they are whole and floats if not, as a column of ints with a gap is read as floats.
+    Numbers become ints if they are whole and floats if not, as a column of ints with a gap is read as floats. A decimal
+    that no float stands for stays a decimal, so that two that differ never become one.
     Times with a zone become UTC without one, times finer than a microsecond lose the rest. Members of an enum
     that are strings or ints are those.
 
@@ -95,17 +96,33 @@ def _from_numpy(value: Any) -> Any:
     return float(value) if code == "f" else value.item()
 
 
-def _plain_number(value: Any) -> int | float | None:
+def _plain_number(value: Any) -> int | float | decimal.Decimal | None:
     if isinstance(value, numbers.Integral):
         return int(value)
-    if not isinstance(value, (numbers.Real, decimal.Decimal)):
+    if isinstance(value, decimal.Decimal):
+        return _plain_decimal(value)
+    if not isinstance(value, numbers.Real):
         raise TypeError("complex numbers have no order")
-    if isinstance(value, decimal.Decimal) and value.is_nan():  # a signaling NaN can't become a float
-        return None
     number = float(value)
     if math.isnan(number):
         return None
     return int(number) if number.is_integer() else number
+
+
+def _plain_decimal(value: decimal.Decimal) -> int | float | decimal.Decimal | None:
+    if value.is_nan():  # a signaling NaN can't become a float
+        return None
+    number = float(value)
+    if value.is_infinite():
+        return number
+    if math.isinf(number):  # 1E+400: as an integer it could take any amount of memory
+        return value
+    whole = int(value)
+    if whole == value:
+        return whole
+    # 0.1 is the float that is written so, though that float is a little more than a tenth.
+    is_that_float = value in (decimal.Decimal(repr(number)), decimal.Decimal(number))
+    return number if is_that_float else value
 
 
 def _plain_time(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import decimal
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -83,17 +83,19 @@ def base_score_of_row(model: CalibrationModel, row: Mapping[str, Any], score: An
     raise ScoreError(_fitted_on_scores(column, ""))
 
 
-def checked_score(score: Any) -> Any:
+def checked_score(score: Any) -> float:
     """The score of one row; NaN for one that is missing, an error for one that is wrong."""
+    if type(score) is float and 0.0 <= score <= 1.0:  # nearly every row's
+        return score
     try:
-        if 0.0 <= score <= 1.0:
-            return score
-    except (TypeError, ValueError):
-        pass
-    with contextlib.suppress(TypeError):  # it may be no single value at all
-        if plain_value(score) is None:
-            return float("nan")
-    raise ScoreError(f"score is {score!r}; pass a probability in [0, 1].")
+        plain = plain_value(score)
+    except (TypeError, OverflowError):
+        plain = score  # no single value at all
+    if plain is None:
+        return float("nan")
+    if isinstance(plain, (int, float, decimal.Decimal)) and not isinstance(plain, bool) and 0 <= plain <= 1:
+        return float(plain)
+    raise ScoreError(f"score is {score!r}; pass one probability in [0, 1].")
 
 
 def _fitted_on_scores(column: str | None, plural: str) -> str:

@@ -85,7 +85,7 @@ class ColumnCut:
 
     def _codes_by_category(self, column: Column) -> ByteArray:
         known, part_of, rest = self._codes_of_categories
-        places = known.encode(column)
+        places = known.encode_some(column)
         unknown = np.isnan(places)
         places[unknown] = len(part_of)
         codes: ByteArray = np.append(part_of, np.uint8(rest))[places.astype(np.int64)]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from trueup._data import listed
-from trueup._model import CalibrationModel, ValueKind
+from trueup._features import FeatureCodes
+from trueup._model import CalibrationModel, Feature, ValueKind
 from trueup._scoring import Calibrator
 from trueup.errors import ModelFileError
 from trueup.serving._problems import Problem
@@ -26,7 +27,6 @@ _JSON_TYPES: Mapping[ValueKind, tuple[frozenset[type], str]] = {
     ValueKind.BOOLEAN: (frozenset({bool, type(None)}), "true or false"),
     ValueKind.DATE: (frozenset({str, type(None)}), "a date as YYYY-MM-DD"),
     ValueKind.DATETIME: (frozenset({str, type(None)}), "a time as YYYY-MM-DDTHH:MM:SS"),
-    ValueKind.MIXED: (_SCALARS, "a string, a number or a boolean"),
     ValueKind.EMPTY: (_SCALARS, "a string, a number or a boolean"),
 }
 
@@ -71,7 +71,10 @@ class RowPlan:
         score_column = spec.score_column or DEFAULT_SCORE_COLUMN
         return cls(
             columns=tuple(columns),
-            types={name: _JSON_TYPES[kind] for name, kind in kinds.items()},
+            types={
+                name: _mixed_types(spec[name]) if kind is ValueKind.MIXED else _JSON_TYPES[kind]
+                for name, kind in kinds.items()
+            },
             times={name: readers[kind] for name, kind in kinds.items() if kind in readers},
             known=frozenset({*columns, *spec.columns, score_column}),
             score_column=score_column,
@@ -134,6 +137,17 @@ _JSON_NAMES = {
     list: "a list",
     dict: "an object",
 }
+
+
+def _mixed_types(feature: Feature) -> tuple[frozenset[type], str]:
+    """What JSON may hold in a column that held several kinds of values at fit, or one that JSON does not have."""
+    kinds = FeatureCodes(feature).kinds or ()
+    held = [
+        _JSON_TYPES[kind] for kind in (ValueKind.STRING, ValueKind.NUMBER, ValueKind.BOOLEAN) if kind.value in kinds
+    ]
+    if not held:
+        return frozenset({type(None)}), f"{' and '.join(sorted(kinds))} (only Arrow can send them)"
+    return frozenset().union(*(types for types, _ in held)), " or ".join(words for _, words in held)
 
 
 def check_servable(calibrator: Calibrator) -> None:
