@@ -79,7 +79,7 @@ def test_a_dictionary_that_grows_is_refused_before_it_is_read():
     batches = [rows(words_of([0], list(known))) for known in words]
     body = stream(batches, batches[0].schema, emit_dictionary_deltas=True)
     with pytest.raises(Problem, match="A dictionary of the stream grows") as refused:
-        check_messages(body)
+        check_messages(body, 10)
     assert refused.value.status == 400
     assert len(answers(stream(batches, batches[0].schema))) == 3  # the same rows, each with its whole dictionary
 

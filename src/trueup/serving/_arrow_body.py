@@ -21,6 +21,7 @@ __all__ = ["CALIBRATED", "read_arrow", "write_arrow"]
 
 Floats = npt.NDArray[np.float64]
 CALIBRATED = "calibrated"
+_MAX_CELLS = 2**24
 _PLAIN = (
     "null", "boolean", "integer", "floating", "decimal", "date", "time", "timestamp", "duration", "string",
     "large_string",
@@ -50,14 +51,13 @@ def read_arrow(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str |
     import pyarrow as pa
 
     try:
-        check_messages(body)
+        _check_cells(check_messages(body, max_rows), plan)
         with pa.ipc.open_stream(body) as reader:
             score_name = _check_schema(reader.schema, plan, score_column)
             needed = [name for name in reader.schema.names if name in plan.types or name == score_name]
-            batches = _read_batches(reader, max_rows)
-            table = gather(
-                batches, reader.schema, [name for name in needed if _is_plain(reader.schema.field(name).type)]
-            )
+            readable = [name for name in needed if _is_plain(reader.schema.field(name).type)]
+            batches = list(reader)
+            table = gather(batches, reader.schema, readable)
     except (pa.ArrowException, ValueError, OSError, EOFError, OverflowError) as error:
         if isinstance(error, DataError):
             raise
@@ -80,6 +80,15 @@ def write_arrow(probabilities: Floats) -> bytes:
     return bytes(sink.getvalue())
 
 
+def _check_cells(n_rows: int, plan: RowPlan) -> None:
+    """Refuse rows that take no bytes in the stream, as nulls do, but eight each for every column of a wide model."""
+    if n_rows * len(plan.columns) > _MAX_CELLS:
+        raise Problem(
+            "too-many-rows",
+            f"The stream has {n_rows:,} rows of {len(plan.columns):,} columns; at most {_MAX_CELLS:,} values are taken.",
+        )
+
+
 def _check_schema(schema: pa.Schema, plan: RowPlan, score_column: str | None) -> str:
     names = schema.names
     if len(set(names)) < len(names):
@@ -92,7 +101,11 @@ def _check_schema(schema: pa.Schema, plan: RowPlan, score_column: str | None) ->
     plan.check_names(names, score_name)
     for field in schema:
         if field.name in plan.types and not _is_plain(field.type):
-            raise Problem("wrong-type", f"Column {field.name!r} is of type {field.type}.", column=field.name)
+            raise Problem(
+                "wrong-type",
+                f"Column {field.name!r} is of type {field.type}, which is not taken. Cast it to a plain type.",
+                column=field.name,
+            )
     return score_name
 
 
@@ -100,18 +113,18 @@ def _is_plain(arrow_type: pa.DataType) -> bool:
     """Whether a column of that type may be read: of types that the table knows, nothing nested, and no extension."""
     import pyarrow.types as at
 
+    if at.is_dictionary(arrow_type) and not _takes_bytes(arrow_type.value_type):
+        return False
     plain = arrow_type.value_type if at.is_dictionary(arrow_type) else arrow_type
     return str(plain) in VIEWS or any(getattr(at, f"is_{name}")(plain) for name in _PLAIN)
 
 
-def _read_batches(reader: pa.RecordBatchStreamReader, max_rows: int) -> list[pa.RecordBatch]:
-    batches, n_rows = [], 0
-    for batch in reader:
-        n_rows += batch.num_rows
-        if n_rows > max_rows:
-            raise Problem("too-many-rows", f"The stream has more than {max_rows:,} rows.")
-        batches.append(batch)
-    return batches
+def _takes_bytes(arrow_type: pa.DataType) -> bool:
+    """Whether every value is at least a byte of the body, so that a dictionary can't be longer than the body is."""
+    import pyarrow.types as at
+
+    is_empty = at.is_fixed_size_binary(arrow_type) and arrow_type.byte_width == 0
+    return not (is_empty or at.is_null(arrow_type) or at.is_boolean(arrow_type))
 
 
 def _scores(table: pa.Table, n_rows: int, plan: RowPlan, score_name: str) -> Floats:

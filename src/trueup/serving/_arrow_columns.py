@@ -34,9 +34,24 @@ def gather(batches: list[pa.RecordBatch], schema: pa.Schema, names: Iterable[str
     columns = [_column(batches, field) for field in fields]
     if sum(map(_viewed_bytes, columns)) > _MAX_VIEWED_BYTES:
         raise Problem("bad-arrow", f"The texts of the stream are more than {_MAX_VIEWED_BYTES:,} bytes.")
-    table = pa.table(columns, schema=pa.schema(fields))
-    table.validate(full=True)  # offsets, dictionary codes and UTF-8
-    return table
+    for column, field in zip(columns, fields, strict=True):
+        _validate(column, field)
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _validate(column: pa.ChunkedArray, field: pa.Field) -> None:
+    """Check offsets, codes of dictionaries, UTF-8 and times, in words of our own: Arrow's would tell the value."""
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise Problem(
+            "bad-arrow",
+            f"Column {field.name!r} of type {field.type} holds something that no value of this type can be, such as "
+            "text that is not UTF-8, a time beyond a day, or a code that is not in the dictionary.",
+            column=field.name,
+        ) from None
 
 
 def _column(batches: list[pa.RecordBatch], field: pa.Field) -> pa.ChunkedArray:

@@ -91,7 +91,21 @@ class ArrowBatch(Batch):
                 return observe_table(calibrator, _table_of({}, len(self.scores)), self.scores)
             return observe_table(calibrator, read_table(columns), self.scores)
         except DataError as error:
+            if error.__cause__ is not None:
+                self._check_readable(plan)
             raise _problem_of(error) from error
+
+    def _check_readable(self, plan: RowPlan) -> None:
+        """Name the first column that Arrow can't convert, without Arrow's words: they may tell a value."""
+        from trueup.table import read_table
+
+        for name in plan.columns:
+            column = self.table.column(name)
+            try:
+                read_table({name: column}).column(name).objects()
+            except DataError:
+                said = f"Column {name!r} of Arrow type {column.type} has values that can't be read."
+                raise Problem("wrong-type", said, column=name) from None
 
 
 def _table_of(columns: dict[str, list[Any]], n_rows: int) -> Any:
