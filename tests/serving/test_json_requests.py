@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -84,3 +85,33 @@ def test_rows_of_anything_get_the_same_in_a_small_request_and_in_a_large_one(row
 def test_an_answer_in_json_holds_every_probability_to_the_last_bit(values):
     answer = json.loads(write_json(np.array(values, dtype=np.float64), "clicks", "ab"))
     assert answer["probabilities"] == [None if np.isnan(value) else value for value in values]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"rows": [%(row)s], "scores": [0.5], "scores": [0.9]}',
+        '{"rows": [{"number": 7, %(inside)s}], "scores": [0.5]}',
+        '{"rows": [{"num\\u0062er": 7, %(inside)s}], "scores": [0.5]}',
+        '{"rows": [{"text": "\\\\\\":", %(inside)s}], "scores": [0.5]}',
+        '{"rows": [%(row)s], "rows": [%(row)s], "scores": [0.5]}',
+    ],
+)
+def test_a_key_twice_in_an_object_is_refused_where_the_last_one_was_taken_in_silence(body):
+    row = json.dumps(GOOD)
+    assert outcome((body % {"row": row, "inside": row[1:-1]}).encode())[0] == "bad-json"
+
+
+@pytest.mark.parametrize("text", [":", '":"', "\\", '\\":', "\\\\:", '{"a": 1, "a": 2}', "\u00e9:\u65e5"])
+def test_colons_and_quotes_in_texts_are_no_keys(text):
+    for body in (json.dumps({"rows": [GOOD | {"text": text}], "scores": [0.5]}, ensure_ascii=flag) for flag in (0, 1)):
+        assert np.isfinite(outcome(body.encode())).all()
+
+
+def test_keys_of_an_object_in_a_column_that_is_ignored_are_no_repeated_keys():
+    lenient = RowPlan.of(MODEL, strict=False)
+    row = json.dumps(GOOD | {"extra": {"text": {"text": 1}, "list": [{"text": 2}]}})
+    assert len(read_json(f'{{"rows": [{row}], "scores": [0.5]}}'.encode(), lenient, max_rows=9).rows) == 1
+    twice = row.replace('"text": 2', '"text": 2, "text": 3')
+    with pytest.raises(Problem, match="1 too many"):
+        read_json(f'{{"rows": [{twice}], "scores": [0.5]}}'.encode(), lenient, max_rows=9)

@@ -85,7 +85,8 @@ def _check_cells(n_rows: int, plan: RowPlan) -> None:
     if n_rows * len(plan.columns) > _MAX_CELLS:
         raise Problem(
             "too-many-rows",
-            f"The stream has {n_rows:,} rows of {len(plan.columns):,} columns; at most {_MAX_CELLS:,} values are taken.",
+            f"The stream has {n_rows:,} rows of {len(plan.columns):,} columns; at most {_MAX_CELLS:,} values are "
+            "taken.",
         )
 
 

@@ -2,8 +2,8 @@
 
 Arrow believes what a stream declares. A compressed buffer states the size that it unfolds to, a dictionary of nulls its
 length, and a schema may name one text a million times, which becomes a million texts. So a body of a kilobyte could ask
-for a terabyte, and what it asks for must be known before Arrow reads a batch. The metadata of a message is a flatbuffer;
-here are the few of its fields that tell, read with every offset checked.
+for a terabyte, and what it asks for must be known before Arrow reads a batch. The metadata of a message is a
+flatbuffer; here are the few of its fields that tell, read with every offset checked.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class ArrowBatch(Batch):
 
     def _check_readable(self, plan: RowPlan) -> None:
         """Name the first column that Arrow can't convert, without Arrow's words: they may tell a value."""
-        from trueup.table import read_table
+        from trueup._data import read_table
 
         for name in plan.columns:
             column = self.table.column(name)

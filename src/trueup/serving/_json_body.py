@@ -48,7 +48,9 @@ def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | 
     if len(rows) > max_rows:
         raise Problem("too-many-rows", f"The request has {len(rows):,} rows; at most {max_rows:,} are taken.")
     _check_rows(rows, plan, plan.score_column if score_column is None else score_column)
-    return JsonBatch(_scores(rows, scores, plan, score_column), rows)
+    batch = JsonBatch(_scores(rows, scores, plan, score_column), rows)
+    _check_keys(body, request, rows)
+    return batch
 
 
 def write_json(probabilities: Floats, name: str, sha256: str) -> bytes:
@@ -89,6 +91,44 @@ def _check_rows(rows: list[Any], plan: RowPlan, score_name: str) -> None:
         names = row.keys()
         if names not in (needed, with_score):  # the usual rows are done with here
             plan.check_names(names, score_name, row=place)
+
+
+def _check_keys(body: bytes, request: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Refuse an object with a key twice, of which the parser keeps the last in silence.
+
+    Every key has a colon, so a body with as many colons as there are keys has none twice. If there are more, some may
+    stand in texts, or the keys in objects within rows, which are columns to be ignored; only then is it worth a count.
+    """
+    n_keys = len(request) + sum(map(len, rows))
+    if body.count(b":") > n_keys:
+        n_repeated = _colons_outside_texts(body) - n_keys
+        if n_repeated and n_repeated != (n_inside := _keys_inside(rows)):
+            raise Problem(
+                "bad-json",
+                f"The body has a key twice in the same object ({n_repeated - n_inside:,} too many in all). Send each "
+                "column once per row.",
+            )
+
+
+def _colons_outside_texts(body: bytes) -> int:
+    """How many pairs of key and value a body has, if it is JSON."""
+    if b"\\" in body:  # the first of two backslashes escapes the second, which then escapes no quote
+        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    characters = np.frombuffer(body, np.uint8)
+    in_text = np.bitwise_xor.accumulate(characters == ord('"'))
+    return int(np.count_nonzero((characters == ord(":")) & ~in_text))
+
+
+def _keys_inside(rows: list[dict[str, Any]]) -> int:
+    """How many keys the objects have that are values of rows, at any depth."""
+    n_keys, waiting = 0, [value for row in rows for value in row.values() if isinstance(value, (dict, list))]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            n_keys += len(value)
+        inner = value.values() if isinstance(value, dict) else value
+        waiting += [entry for entry in inner if isinstance(entry, (dict, list))]
+    return n_keys
 
 
 def _scores(rows: list[dict[str, Any]], given: list[Any] | None, plan: RowPlan, asked: str | None) -> Floats:
