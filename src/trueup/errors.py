@@ -4,7 +4,10 @@ Every error that a user can cause derives from `TrueupError`. Errors about the d
 `ValueError`, so that scikit-learn's tools and plain ``except ValueError`` treat them as they should.
 """
 
+import contextlib
 import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
 
 __all__ = [
     "ClusterWarning",
@@ -33,6 +36,26 @@ __all__ = [
     "UnseenCategoryWarning",
     "WeightError",
 ]
+
+
+# Whether messages name options as the shell knows them. A context variable: the layers that find a fault lie far
+# below the command line, and none of them should have to pass its words through.
+_IN_SHELL: ContextVar[bool] = ContextVar("in_shell", default=False)
+
+
+@contextlib.contextmanager
+def speaking_to_the_shell() -> Iterator[None]:
+    """Let messages name the options of the command line instead of Python's parameters."""
+    token = _IN_SHELL.set(True)
+    try:
+        yield
+    finally:
+        _IN_SHELL.reset(token)
+
+
+def is_in_shell() -> bool:
+    """Whether messages are read by someone who typed a command."""
+    return _IN_SHELL.get()
 
 
 def callers_level() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -135,3 +136,26 @@ def test_weights_that_sums_cannot_hold_are_refused(weights: list[Any], what: str
 def test_weights_at_the_ends_of_what_is_allowed_are_taken() -> None:
     for weights in ([1e15, 1e-5], [1e-15, 1e-35], [1.0, 1e-19, 0.0]):
         assert np.asarray(read_weights(weights, len(weights))).tolist() == weights
+
+
+def test_infinity_is_no_class() -> None:
+    for y in ([0, math.inf], np.array([0, math.inf], dtype=object), ["a", math.inf]):
+        with pytest.raises(LabelError, match=r"infinity: 1 of 2 labels .* \(first at row 1: inf\)"):
+            read_labels(y, 2)
+
+
+def test_two_columns_that_are_no_probabilities_of_two_classes_are_refused() -> None:
+    pairs = np.array([[0.2, 0.8], [0.2, 0.3], [0.5, 0.6]])
+    what = r"scores: 2 of 3 rows of the two columns don't sum to 1 \(first at row 1: 0.2 \+ 0.3 = 0.5\)"
+    for given in (pairs, pairs.tolist()):
+        with pytest.raises(ScoreError, match=what):
+            read_scores(given, 3)
+    assert read_scores(pairs[:1].astype(np.float16), 1) == pytest.approx(0.8, abs=1e-3)
+    assert np.isnan(read_scores(np.array([[np.nan, 0.4]]), 1, missing_allowed=True, positive=0)).all()
+
+
+def test_scores_that_a_rounding_lifts_above_1_are_no_percentages() -> None:
+    with pytest.raises(ScoreError, match="Pass probabilities of the positive class"):
+        read_scores([0.2, 1.0001], 2)
+    with pytest.raises(ScoreError, match="They look like percentages: divide them by 100"):
+        read_scores([20.0, 0.5], 2)

@@ -58,7 +58,7 @@ def model() -> MCGrad:
         (
             {"scores": put(P, [12], 1.7)},
             ScoreError,
-            ["scores", "1 of 40", "outside [0, 1]", "row 12: 1.7", "Pass probabilities", "exp(-logit)"],
+            ["scores", "1 of 40", "outside [0, 1]", "row 12: 1.7", "Pass probabilities"],
         ),
         ({"scores": put(P, [2, 5], -0.1)}, ScoreError, ["2 of 40", "outside [0, 1]", "row 2: -0.1"]),
         ({"scores": put(P, [6], np.inf)}, ScoreError, ["1 of 40", "outside [0, 1]", "row 6: inf"]),

@@ -54,7 +54,7 @@ def test_the_calibrator_learns_from_scores_of_models_that_have_not_seen_the_row(
 
     cv = KFold(3)
     MulticalibratedClassifier(LINEAR, calibrator=Spy(max_rounds=1), cv=cv).fit(X, Y)
-    expected = cross_val_predict(LINEAR, X, Y, cv=cv, method="predict_proba")[:, 1]
+    expected = cross_val_predict(LINEAR, X, Y, cv=cv, method="predict_proba")
     np.testing.assert_allclose(seen[0], expected, rtol=1e-12)
 
 

@@ -9,6 +9,7 @@ from trueup._data._formats import COMPRESSIONS, Format, delimiter_of_ending, for
 from trueup._data._json import json_values
 from trueup._data._keys import Hashes, hash_column, mix_hashes
 from trueup._data._label_classes import LabelClasses
+from trueup._data._labels import Labels, read_labels
 from trueup._data._masks import read_mask, read_mask_table
 from trueup._data._open import open_stream
 from trueup._data._part import part_of, to_arrow
@@ -18,7 +19,7 @@ from trueup._data._sniff import CSV, Dialect, Written, delimiter_named, sniff
 from trueup._data._stream import BATCH_ROWS, Stream
 from trueup._data._table import CalibrationTable, listed, read_table
 from trueup._data._types import fitted, without_dictionaries
-from trueup._data._vectors import Labels, check_weights_together, read_clusters, read_labels, read_scores, read_weights
+from trueup._data._vectors import check_weights_together, look_of_scores, read_clusters, read_scores, read_weights
 from trueup._runtime import pin_to
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "known_ending",
     "library_of",
     "listed",
+    "look_of_scores",
     "mix_hashes",
     "naming",
     "open_stream",

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from trueup._data._columns import Column
+from trueup._data._labels import Labels, check_soft, read_labels
 from trueup._data._readers import column_from_any
-from trueup._data._vectors import Labels, read_labels
 from trueup._model import ValueKind
 from trueup.errors import LabelError
 
@@ -62,7 +62,7 @@ class LabelClasses:
         self._fraction = other._fraction if self._fraction is None else self._fraction
         self._join(other._found)
 
-    def labels(self) -> Labels:
+    def labels(self, pos_label: Any = None) -> Labels:
         """The two classes, or that labels are probabilities; without values."""
         if self._fraction is not None:
             outside = [value for value in self._found if not (isinstance(value, (int, float)) and 0 <= value <= 1)]
@@ -71,6 +71,7 @@ class LabelClasses:
                     f"Some labels are fractions such as {self._fraction:g}, and others are {outside[0]!r}. Labels are "
                     "two classes, or probabilities in [0, 1]."
                 )
+            check_soft(pos_label)
             return Labels(np.empty(0), (0, 1), soft=True)
         if len(self._found) == 1:
             raise LabelError(
@@ -79,7 +80,7 @@ class LabelClasses:
             )
         ordered = np.empty(len(self._found), dtype=object)
         ordered[:] = list(self._found)
-        classes = read_labels(ordered, len(ordered)).classes
+        classes = read_labels(ordered, len(ordered), pos_label=pos_label).classes
         return Labels(np.empty(0), tuple(map(float, classes)) if self._floats_only else classes, soft=False)
 
     def _join(self, found: set[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -85,8 +85,8 @@ class TableFacts:
         self._least_weight = min(self._least_weight, other._least_weight)
         self._largest_weight = max(self._largest_weight, other._largest_weight)
 
-    def plan(self, most_intervals: int) -> PackingPlan:
-        """How to pack every piece, with numbers in at most so many intervals."""
+    def plan(self, most_intervals: int, pos_label: Any = None) -> PackingPlan:
+        """How to pack every piece, with numbers in at most so many intervals, and which class is the positive one."""
         roles = self.roles
         if self.n_rows == 0:
             raise DataError("There are no rows, or none of a positive weight. At least one is needed.")
@@ -98,7 +98,7 @@ class TableFacts:
         with naming_roles(roles):
             if roles.weight is not None:
                 check_weights_together(self._least_weight, self._largest_weight)
-            labels = self._classes.labels()
+            labels = self._classes.labels(pos_label)
         features = tuple(learner.feature() for learner in self._features.values())
         sample = self._sample.columns()
         columns = tuple(

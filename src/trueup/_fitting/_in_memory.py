@@ -42,7 +42,7 @@ def fit_model(
         rows=None if weights is None or weights.all() else weights > 0,
     )
     encoder = FeatureEncoder(spec)
-    labels = read_labels(y, table.n_rows)
+    labels = read_labels(y, table.n_rows, pos_label=options.pos_label)
     base, base_rate = _base_scores(table, scores, options, labels, weights)
     rows = _Rows.from_table(encoder, table, labels, base, weights)
     n_fit = len(rows.labels)
@@ -115,7 +115,7 @@ def _base_scores(
 ) -> tuple[Floats, float | None]:
     """The base scores of all rows, and the base rate if there are none."""
     if scores is not None:
-        return read_scores(scores, table.n_rows), None
+        return read_scores(scores, table.n_rows, positive=labels.positive_column), None
     if options.score_column is not None:
         return _score_column(table, options.score_column), None
     rate = float(np.average(labels.values, weights=weights))
@@ -138,7 +138,7 @@ def _watched_rows(
         if table.n_rows == 0:
             raise DataError("X has no rows.")
         if scores is not None:
-            base = read_scores(scores, table.n_rows)
+            base = read_scores(scores, table.n_rows, positive=labels.positive_column)
         elif options.score_column is not None:
             base = _score_column(table, options.score_column)
         elif base_rate is not None:

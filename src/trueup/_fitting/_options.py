@@ -22,6 +22,7 @@ class FitOptions:
     features: Sequence[str] | None
     categorical_features: Any
     score_column: str | None
+    pos_label: Any
     max_rounds: int
     validation: Any
     patience: int

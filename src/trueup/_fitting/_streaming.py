@@ -115,7 +115,7 @@ def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[Pa
     """All rows, packed."""
     facts = TableFacts(roles)
     _read(stream, roles, options, "learning what the columns hold", facts.add)
-    plan = facts.plan(most_intervals(options))
+    plan = facts.plan(most_intervals(options), options.pos_label)
     del facts
     store = PackedStore(plan)
     _read(stream, roles, options, "packing", lambda piece, first_row: store.add(plan.pack(piece, first_row)))

@@ -4,7 +4,7 @@ from trueup._model._checked import exactly, fields_of, finite, value_of
 from trueup._model._features import Feature, FeatureSpec, ValueKind
 from trueup._model._file import read_file_bytes, read_model, read_model_bytes, write_model
 from trueup._model._manifest import ParityRows
-from trueup._model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
+from trueup._model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary, positive_column
 from trueup._model._score_map import KnotMap, LogitMap, ScoreMap, map_entry
 from trueup._model._trees import ARRAY_TYPES, Trees
 from trueup._model._values import OpaqueValue, encode_value, plain_value
@@ -31,6 +31,7 @@ __all__ = [
     "finite",
     "map_entry",
     "plain_value",
+    "positive_column",
     "read_file_bytes",
     "read_model",
     "read_model_bytes",

@@ -238,8 +238,9 @@ def _classes(encoded: list[Any]) -> tuple[Any, ...]:
     for label in classes:
         if type(label) in (int, float):
             finite(label)
-    if len(classes) != 2 or None in classes or not classes[0] < classes[1]:
-        raise ValueError("there must be two classes, in order")
+    # Negative first, which need not be the lesser; but one of them must be, for scikit-learn sorts them.
+    if len(classes) != 2 or None in classes or not (classes[0] < classes[1] or classes[1] < classes[0]):
+        raise ValueError("there must be two different classes that can be sorted")
     return classes
 
 

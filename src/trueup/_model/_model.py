@@ -84,6 +84,18 @@ class TrainingSummary:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
+def positive_column(classes: tuple[Any, ...]) -> int:
+    """Which column of ``predict_proba`` is the positive class's: scikit-learn sorts classes, we put the negative first.
+
+    Examples
+    --------
+    >>> positive_column((0, 1)), positive_column(("stay", "churn"))
+    (1, 0)
+    """
+    negative, positive = classes
+    return int(negative < positive)
+
+
 @dataclass(frozen=True)
 class CalibrationModel:
     """A fitted calibration, as data.
@@ -110,6 +122,11 @@ class CalibrationModel:
     classes: tuple[Any, ...] = (0, 1)
     summary: TrainingSummary = TrainingSummary()
     score_map: ScoreMap | None = None
+
+    @property
+    def positive_column(self) -> int:
+        """Which column of ``predict_proba`` is the positive class's."""
+        return positive_column(self.classes)
 
     def __repr__(self) -> str:
         return f"<CalibrationModel: {len(self.rounds)} rounds, {len(self.features.features)} features>"

@@ -39,7 +39,7 @@ def read_base_scores(model: CalibrationModel, X: Any, scores: Any) -> tuple[Cali
             raise ScoreError(_fitted_on_scores(column, "s"))
     elif model.base_rate is not None:
         raise ScoreError(_FITTED_WITHOUT_SCORES)
-    base = read_scores(scores, table.n_rows, name=name, missing_allowed=True)
+    base = read_scores(scores, table.n_rows, name=name, missing_allowed=True, positive=model.positive_column)
     missing = np.isnan(base)
     if missing.any():
         warn_of_missing(name, int(missing.sum()), len(base), f"at row {int(np.argmax(missing)):,}")

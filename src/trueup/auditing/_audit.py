@@ -52,6 +52,7 @@ def audit(
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
     sample_weight: Any = None,
+    pos_label: Any = None,
     max_depth: int = 3,
     max_values: int | Mapping[str, int] = 3,
     min_rows: int = 10,
@@ -87,6 +88,8 @@ def audit(
         Columns that are categorical besides those of strings, categoricals and booleans.
     sample_weight : array-like of shape (n,), optional
         Weights of at least 0.
+    pos_label : label, optional
+        The positive class, which `p` is about; by default the greater of the two labels.
     max_depth : int, default=3
         The most features that a segment of the grid combines.
     max_values : int or dict of str to int, default=3
@@ -154,7 +157,7 @@ def audit(
         random_state=random_state,
     )
     n_threads = thread_count(n_jobs)
-    given = read_input(y, p, X, sample_weight)
+    given = read_input(y, p, X, sample_weight, pos_label)
     crossed, alone = _partitions(given, groups, options, n_threads)
     rows = sort_rows(given.labels.values, given.scores, given.weights)
     grid = grid_of(crossed, alone, max_depth=max_depth)

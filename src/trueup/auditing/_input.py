@@ -45,7 +45,7 @@ class AuditInput:
     n_given: int
 
 
-def read_input(y: Any, p: Any, X: Any, sample_weight: Any) -> AuditInput:
+def read_input(y: Any, p: Any, X: Any, sample_weight: Any, pos_label: Any = None) -> AuditInput:
     """Check what was given, and take out the rows of weight 0."""
     if y is None:
         raise LabelError("y is None. Pass what happened: a label a row.")
@@ -53,8 +53,8 @@ def read_input(y: Any, p: Any, X: Any, sample_weight: Any) -> AuditInput:
     n = number_of_labels(y) if table is None else table.n_rows
     if n == 0:
         raise TableError("There are no rows to audit. Pass at least one.")
-    scores = read_scores(p, n, name="p")
-    labels = read_labels(y, n)
+    labels = read_labels(y, n, pos_label=pos_label)
+    scores = read_scores(p, n, name="p", positive=labels.positive_column)
     weights = read_weights(sample_weight, n)
     if weights is None or weights.all():
         return AuditInput(labels, scores, weights, table, None, n)

@@ -45,7 +45,7 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     calibrator_ : MCGrad
         The fitted calibrator.
     classes_ : array of two labels
-        The labels, negative first.
+        The labels, sorted.
     n_features_in_ : int
         How many columns `X` had.
     feature_names_in_ : array of str
@@ -111,7 +111,7 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
                     f"{list(labels.classes)}."
                 )
             self.estimator_ = self.estimator
-            scores = _positive_scores(self.estimator, X)
+            scores = _class_scores(self.estimator, X)
         else:
             scores = self._out_of_fold_scores(X, y, routed)
             self.estimator_ = clone(self.estimator).fit(X, y, **routed)
@@ -137,7 +137,7 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             In the order of ``classes_``.
         """
         check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict_proba(X, scores=_positive_scores(self.estimator_, X))
+        return self.calibrator_.predict_proba(X, scores=_class_scores(self.estimator_, X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The more probable label of each row.
@@ -153,7 +153,7 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             Labels from ``classes_``.
         """
         check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict(X, scores=_positive_scores(self.estimator_, X))
+        return self.calibrator_.predict(X, scores=_class_scores(self.estimator_, X))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who wants which metadata.
@@ -168,15 +168,15 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
 
     def _out_of_fold_scores(self, X: Any, y: npt.NDArray[Any], params: dict[str, Any]) -> Floats:
         """A score for each row from a classifier that has not seen it."""
-        scores = np.full(len(y), np.nan)
+        scores = np.full((len(y), 2), np.nan)
         for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
             fold_params = {
                 name: _safe_indexing(value, train) if _is_one_a_row(value, len(y)) else value
                 for name, value in params.items()
             }
             fold = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **fold_params)
-            scores[test] = _positive_scores(fold, _safe_indexing(X, test))
-        unscored = int(np.isnan(scores).sum())
+            scores[test] = _class_scores(fold, _safe_indexing(X, test))
+        unscored = int(np.isnan(scores[:, 0]).sum())
         if unscored:
             raise ParameterError(f"cv leaves {unscored:,} of {len(y):,} rows without a test fold. Every row needs one.")
         return scores
@@ -209,8 +209,8 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         return tags
 
 
-def _positive_scores(estimator: Any, X: Any) -> Floats:
-    """The probability of the second class, from whatever the classifier offers."""
+def _class_scores(estimator: Any, X: Any) -> Floats:
+    """The probabilities of both classes, of which the calibrator takes the positive one's."""
     if hasattr(estimator, "predict_proba"):
         probabilities = np.asarray(estimator.predict_proba(X))
         if probabilities.ndim != 2 or probabilities.shape[1] != 2:
@@ -218,11 +218,12 @@ def _positive_scores(estimator: Any, X: Any) -> Floats:
                 f"The classifier's predict_proba has shape {probabilities.shape}; two columns are needed. Was it "
                 "fitted on two classes?"
             )
-        return np.ascontiguousarray(probabilities[:, 1], dtype=np.float64)
+        return probabilities.astype(np.float64)
     if hasattr(estimator, "decision_function"):
         from trueup._scoring import probabilities as of_logits
 
-        return of_logits(np.ascontiguousarray(estimator.decision_function(X), dtype=np.float64))
+        positive = of_logits(np.ascontiguousarray(estimator.decision_function(X), dtype=np.float64))
+        return np.column_stack([1 - positive, positive])
     raise ParameterError(f"{type(estimator).__name__} has neither predict_proba nor decision_function.")
 
 

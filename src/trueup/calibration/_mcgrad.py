@@ -38,6 +38,8 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         booleans).
     score_column : str, optional
         The column of `X` that holds the base scores; then `scores` needs not be passed.
+    pos_label : label, optional
+        The class that scores and calibrated probabilities are about; ``classes_[1]`` by default.
     max_rounds : int
         The most rounds to fit.
     validation : "auto", float, int, splitter or None
@@ -71,7 +73,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     history_ : tuple of RoundRecord
         What every round did, also those after the best. ``pandas.DataFrame(history_)`` makes a table of it.
     classes_ : array of two labels
-        The labels, negative first.
+        The labels, sorted. ``model_.classes`` are the same, negative first.
     feature_importances_ : array
         The share of each column of `X` in the total gain of all rounds; the rest of 1 is the score's own.
     n_features_in_ : int
@@ -108,6 +110,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         features: Sequence[str] | None = None,
         categorical_features: Literal["from_dtype"] | Sequence[str | int] = "from_dtype",
         score_column: str | None = None,
+        pos_label: Any = None,
         max_rounds: int = 100,
         validation: Any = "auto",
         patience: int = 0,
@@ -122,6 +125,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.features = features
         self.categorical_features = categorical_features
         self.score_column = score_column
+        self.pos_label = pos_label
         self.max_rounds = max_rounds
         self.validation = validation
         self.patience = patience
@@ -299,7 +303,8 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             In the order of ``classes_``.
         """
         positive = self.calibrate(X, scores)
-        return np.column_stack([1 - positive, positive])
+        columns = [1 - positive, positive]
+        return np.column_stack(columns if self.model_.positive_column else columns[::-1])
 
     def predict(self, X: Any, *, scores: Any = None) -> npt.NDArray[Any]:
         """The more probable label of each row.
@@ -320,7 +325,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         missing = int(np.isnan(positive).sum())
         if missing:
             raise ScoreError(f"{missing:,} of {len(positive):,} rows have no score, hence no label. Drop those rows.")
-        return np.asarray(self.classes_[(positive > 0.5).astype(np.intp)])
+        return np.asarray(np.array(self.model_.classes)[(positive > 0.5).astype(np.intp)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, atomically.
@@ -350,11 +355,12 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = load(path).model
         if model.score_map is not None:
             raise ModelFileError(f"{os.fspath(path)!r} holds a map of the score, not an MCGrad. Use trueup.load.")
-        known = cls().get_params(deep=False).keys() - {
-            "n_jobs",
-            "verbose",
-        }  # which depend on the machine, not the model
-        estimator = cls(**{name: value for name, value in model.summary.parameters.items() if name in known})
+        # Without those that depend on the machine, not the model.
+        known = cls().get_params(deep=False).keys() - {"n_jobs", "verbose"}
+        parameters = {name: value for name, value in model.summary.parameters.items() if name in known}
+        if not model.positive_column:  # also if JSON can't hold the label, a date, say
+            parameters["pos_label"] = model.classes[1]
+        estimator = cls(**parameters)
         estimator._set_model(model, model.summary.history)
         return estimator
 
@@ -363,7 +369,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = model
         self.n_rounds_ = len(model.rounds)
         self.history_ = history
-        self.classes_ = np.array(model.classes)
+        self.classes_ = np.array(sorted(model.classes))
         self.n_features_in_ = len(spec.columns)
         if spec.named:
             self.feature_names_in_ = np.array(spec.columns, dtype=object)

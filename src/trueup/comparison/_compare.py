@@ -49,6 +49,7 @@ def compare(
     *,
     sample_weight: Any = None,
     cluster: Any = None,
+    pos_label: Any = None,
     primary: str = "log_loss",
     guardrails: Sequence[str] = GUARDRAILS,
     margins: Mapping[str, float] | None = None,
@@ -81,6 +82,8 @@ def compare(
     cluster : array-like of shape (n,), optional
         Which rows belong together, such as those of one user: they are drawn as a whole, and count as one
         observation.
+    pos_label : label, optional
+        The positive class, which `base` and `candidate` are about; by default the greater of the two labels.
     primary : str, default="log_loss"
         The metric that must improve: ``"log_loss"``, ``"brier"``, ``"prauc"``, ``"auroc"``, ``"ecce"`` or ``"ece"``.
     guardrails : sequence of str, default=("prauc", "auroc", "ecce")
@@ -157,7 +160,7 @@ def compare(
         random_state=random_state,
     )
     n_threads = thread_count(n_jobs)
-    given = read_input(y, base, candidate, X, sample_weight=sample_weight, cluster=cluster)
+    given = read_input(y, base, candidate, X, sample_weight=sample_weight, cluster=cluster, pos_label=pos_label)
     partitions = _partitions(given, options, n_threads)
     order = given.order(hash_of_parts(partitions, given.n))
     rows = given.paired(order)
@@ -203,7 +206,7 @@ def compare(
         _metrics=tuple(metrics),
         _listing=listing,
         _search=search,
-        _audit=partial(_audited, (y, base, candidate, X, sample_weight), options, n_jobs),
+        _audit=partial(_audited, (y, base, candidate, X, sample_weight, pos_label), options, n_jobs),
         _library=library_of(X, y, base),
     )
 
@@ -254,12 +257,13 @@ def _shared(evidence: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def _audited(given: tuple[Any, ...], options: CompareOptions, n_jobs: int | None, which: str) -> AuditResult:
     from trueup.auditing import audit
 
-    y, base, candidate, X, sample_weight = given
+    y, base, candidate, X, sample_weight, pos_label = given
     return audit(
         y,
         base if which == "base" else candidate,
         X,
         sample_weight=sample_weight,
+        pos_label=pos_label,
         features=options.features,
         categorical_features=options.categorical_features,
         max_depth=options.max_depth,

@@ -123,7 +123,9 @@ class ComparisonInput:
         )
 
 
-def read_input(y: Any, base: Any, candidate: Any, X: Any, *, sample_weight: Any, cluster: Any) -> ComparisonInput:
+def read_input(
+    y: Any, base: Any, candidate: Any, X: Any, *, sample_weight: Any, cluster: Any, pos_label: Any = None
+) -> ComparisonInput:
     """Check what was given, and take out the rows of weight 0."""
     if y is None:
         raise LabelError("y is None. Pass what happened: a label a row.")
@@ -131,8 +133,11 @@ def read_input(y: Any, base: Any, candidate: Any, X: Any, *, sample_weight: Any,
     n = _length(y) if table is None else table.n_rows
     if n == 0:
         raise TableError("There are no rows to compare. Pass at least one.")
-    scores = [read_scores(given, n, name=name) for given, name in ((base, "base"), (candidate, "candidate"))]
-    labels = read_labels(y, n)
+    labels = read_labels(y, n, pos_label=pos_label)
+    scores = [
+        read_scores(given, n, name=name, positive=labels.positive_column)
+        for given, name in ((base, "base"), (candidate, "candidate"))
+    ]
     weights = read_weights(sample_weight, n)
     clusters = read_clusters(cluster, n)
     if weights is None or weights.all():

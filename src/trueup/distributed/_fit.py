@@ -107,7 +107,9 @@ def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options
     with naming_unreadable(partitions, facts, roles.columns):
         merged = reduced(client, merged_facts, facts)
         # Made there: the facts hold a sample of the rows, and the plan only where it cuts them.
-        plan: PackingPlan = client.submit(_plan_of, merged, most_intervals(options), pure=False).result()
+        plan: PackingPlan = client.submit(
+            _plan_of, merged, most_intervals(options), options.pos_label, pure=False
+        ).result()
     return plan
 
 
@@ -206,8 +208,8 @@ def _gradient_unit(n_rows: int, largest_weight: float) -> float:
     return 2.0 ** (math.ceil(math.log2(largest_weight)) - bits)
 
 
-def _plan_of(facts: PartitionFacts, intervals: int) -> PackingPlan:
-    return facts.facts.plan(intervals)
+def _plan_of(facts: PartitionFacts, intervals: int, pos_label: Any) -> PackingPlan:
+    return facts.facts.plan(intervals, pos_label)
 
 
 def _n_rows(piece: Any) -> int:

@@ -14,7 +14,7 @@ from trueup.errors import DiagnosisError, ParameterError
 from trueup.evaluation._diagnosis._diagnose import diagnose
 from trueup.evaluation._diagnosis._finding import Diagnosis
 from trueup.evaluation._expected import read_by_split
-from trueup.evaluation._fit import estimator_for, fit_again, fit_on
+from trueup.evaluation._fit import estimator_for, fit_again, fit_on, pos_label_of
 from trueup.evaluation._input import EvaluationInput, Floats, read_input
 from trueup.evaluation._result import Evaluation, HeldOut, Seconds
 from trueup.evaluation._sides import SplitRows, split_rows
@@ -34,6 +34,7 @@ def evaluate(
     group: Any = None,
     test_size: float = 0.3,
     sample_weight: Any = None,
+    pos_label: Any = None,
     cluster: Any = None,
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
@@ -71,6 +72,8 @@ def evaluate(
         About what share of the rows tests; as near as whole times or groups come.
     sample_weight : array-like or str, optional
         Weights of at least 0.
+    pos_label : label, optional
+        The positive class, which `scores` are about; by default the greater of the two labels.
     cluster : array-like or str, optional
         Rows that are not independent of each other, for the intervals. By default those of one group; and those of one
         time, if there are at least 30 times to test on.
@@ -130,6 +133,7 @@ def evaluate(
         group=group,
         cluster=cluster,
         features=features,
+        pos_label=pos_label_of(estimator) if pos_label is None else pos_label,
     )
     categorical = _named(categorical_features, given)
     chosen = estimator_for(
@@ -194,6 +198,7 @@ def _diagnosed(
         train[1],
         train[2],
         sample_weight=train[3],
+        pos_label=given.pos_label,
         test=test,
         features=given.restricts,
         categorical_features=categorical,
@@ -218,6 +223,7 @@ def _compared(given: EvaluationInput, split: SplitRows, calibrated: Floats, opti
         calibrated,
         given.features_of(test),
         sample_weight=given.weights_of(test),
+        pos_label=given.pos_label,
         cluster=_clusters(given, split),
         features=given.restricts,
         **options,

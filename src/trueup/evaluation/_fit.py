@@ -12,7 +12,7 @@ from trueup.calibration import MCGrad
 from trueup.errors import ParameterError
 from trueup.evaluation._input import BoolArray, EvaluationInput
 
-__all__ = ["estimator_for", "fit_again", "fit_on", "folds_of_groups"]
+__all__ = ["estimator_for", "fit_again", "fit_on", "folds_of_groups", "pos_label_of"]
 
 _FOLDS = 5
 _FOLDS_MAX_ROWS = 1_000_000
@@ -33,6 +33,7 @@ def estimator_for(
             features=given.restricts,
             categorical_features=categorical_features,
             score_column=given.names.get("scores"),
+            pos_label=given.pos_label,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -47,11 +48,19 @@ def estimator_for(
         raise ParameterError(
             f"The estimator's score_column is {estimator.score_column!r}. Pass that name as scores, or leave it out."
         )
+    positive = given.labels.classes[1]
+    if estimator.pos_label not in (None, positive):
+        raise ParameterError(f"pos_label is {positive!r}, and the estimator's is {estimator.pos_label!r}. Name one.")
     chosen: MCGrad = clone(estimator)
     if categorical_features != "from_dtype":
         chosen.set_params(categorical_features=categorical_features)
-    chosen.set_params(features=given.restricts, score_column=given.names.get("scores"))
+    chosen.set_params(features=given.restricts, score_column=given.names.get("scores"), pos_label=given.pos_label)
     return chosen
+
+
+def pos_label_of(estimator: Any) -> Any:
+    """The positive class that the user's estimator names, if any."""
+    return getattr(estimator, "pos_label", None)
 
 
 def fit_on(given: EvaluationInput, estimator: MCGrad, rows: BoolArray | None, together: Any, seed: int) -> MCGrad:

@@ -70,6 +70,11 @@ class EvaluationInput:
         return np.ones(self.table.n_rows, dtype=bool) if self.weights is None else self.weights > 0
 
     @property
+    def pos_label(self) -> Any:
+        """What `pos_label=` must say for the same positive class."""
+        return None if self.labels.positive_column else self.labels.classes[1]
+
+    @property
     def restricts(self) -> list[str] | None:
         """What `features=` must say: None if all columns that are passed on are features."""
         if self.table.named:  # what is no feature is not passed on
@@ -107,6 +112,7 @@ def read_input(
     group: Any,
     cluster: Any,
     features: Sequence[str] | None,
+    pos_label: Any = None,
 ) -> EvaluationInput:
     """Find the columns that have a role, and check all values."""
     table = read_table(X)
@@ -120,13 +126,14 @@ def read_input(
         _check_there(name, table, role)
     _check_apart(names)
     columns = {role: _column(table, value) for role, value in given.items()}
+    labels = _labels(columns["y"], table.n_rows, names.get("y"), pos_label)
     return EvaluationInput(
         given=X,
         table=table,
         names=names,
         features=_features(table, names, features),
-        labels=_labels(columns["y"], table.n_rows, names.get("y")),
-        scores=_scores(columns["scores"], table.n_rows, names.get("scores")),
+        labels=labels,
+        scores=_scores(columns["scores"], table.n_rows, names.get("scores"), labels.positive_column),
         weights=_weights(columns["sample_weight"], table.n_rows, names.get("sample_weight")),
         **{role: _as_column(table, role, columns[role]) for role in ("time", "group", "cluster")},
     )
@@ -179,15 +186,15 @@ def _features(table: CalibrationTable, names: Mapping[str, str], features: Seque
     return tuple(dict.fromkeys(features))
 
 
-def _labels(values: Any, n_rows: int, name: str | None) -> Labels:
+def _labels(values: Any, n_rows: int, name: str | None, pos_label: Any) -> Labels:
     try:
-        return read_labels(values, n_rows)
+        return read_labels(values, n_rows, pos_label=pos_label)
     except LabelError as error:
         raise LabelError(f"The labels, column {name!r}: {error}" if name else str(error)) from error
 
 
-def _scores(values: Any, n_rows: int, name: str | None) -> Floats:
-    return read_scores(values, n_rows, name=f"Column {name!r}" if name else "scores")
+def _scores(values: Any, n_rows: int, name: str | None, positive: int) -> Floats:
+    return read_scores(values, n_rows, name=f"Column {name!r}" if name else "scores", positive=positive)
 
 
 def _weights(values: Any, n_rows: int, name: str | None) -> Floats | None:

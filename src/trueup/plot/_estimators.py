@@ -34,7 +34,11 @@ def scores_of(estimator: Any, X: Any, scores: Any) -> Any:
 
 def labels_for(estimator: Any, X: Any, y: Any) -> Any:
     """Labels as numbers, if the estimator says which class is the positive one; else as they are."""
-    classes = getattr(estimator, "classes_", None)
+    if hasattr(estimator, "calibrate"):  # whose positive class need not be the second of classes_
+        model = getattr(estimator, "model_", getattr(estimator, "model", None))
+        classes = getattr(model, "classes", None)
+    else:
+        classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) != 2:
         return y
     known = Labels(np.zeros(0), tuple(np.asarray(classes).tolist()), soft=False)

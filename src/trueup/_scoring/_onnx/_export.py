@@ -79,6 +79,7 @@ class OnnxExport:
     n_rows_compared: int
     metadata: Mapping[str, str] = field(repr=False)
     _signature: Signature = field(repr=False)
+    _positive: int = field(repr=False)  # the column of scores that have two
 
     def feeds(self, X: Any, scores: Any = None) -> dict[str, npt.NDArray[Any]]:
         """The rows of a table as onnxruntime takes them.
@@ -107,7 +108,9 @@ class OnnxExport:
         if (scores is None) != (score is None):
             needs = "was fitted on scores; pass them" if scores is None else "was fitted without scores, and takes none"
             raise ScoreError(f"The model {needs}.")
-        base = None if scores is None else read_scores(scores, table.n_rows, name="scores", missing_allowed=True)
+        base = None
+        if scores is not None:
+            base = read_scores(scores, table.n_rows, name="scores", missing_allowed=True, positive=self._positive)
         return feeds_of_table(self._signature, table, base)
 
 
@@ -189,7 +192,15 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatTy
         largest_difference(temporary, comparison)  # what is kept is what was compared
     target = Path(os.fsdecode(path))
     return OnnxExport(
-        target, signature.inputs, signature.output, signature.missing_text, difference, n_rows, metadata, signature
+        target,
+        signature.inputs,
+        signature.output,
+        signature.missing_text,
+        difference,
+        n_rows,
+        metadata,
+        signature,
+        calibrator.model.positive_column,
     )
 
 

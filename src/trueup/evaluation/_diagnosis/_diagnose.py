@@ -30,6 +30,7 @@ def diagnose(
     scores: Any = None,
     *,
     sample_weight: Any = None,
+    pos_label: Any = None,
     test: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
@@ -51,6 +52,8 @@ def diagnose(
         The base model's probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
         Their weights.
+    pos_label : label, optional
+        The positive class, which `scores` are about; by default the greater of the two labels.
     test : tuple, optional
         The rows to test on: ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``. Without them only the rows
         to fit on are looked at.
@@ -110,7 +113,7 @@ def diagnose(
     """
     _check_options(ignore, max_rows, random_state)
     n_threads = thread_count(n_jobs)
-    train, findings = read_side("train", X, y, scores, sample_weight)
+    train, findings = read_side("train", X, y, scores, sample_weight, pos_label=pos_label)
     given = [sample_weight is not None, False]
     other: Side | None = None
     if test is not None:

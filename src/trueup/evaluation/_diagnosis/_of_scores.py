@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from trueup._data import look_of_scores
 from trueup.evaluation._diagnosis._finding import Finding, Severity
 from trueup.evaluation._diagnosis._separation import Separation, separation
 from trueup.evaluation._diagnosis._sides import Floats, Side
@@ -97,13 +98,7 @@ def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
         return found
     n, first = int(outside.sum()), int(outside.argmax())
     low, high = float(np.nanmin(raw)), float(np.nanmax(raw))
-    kind, advice = "unknown", "Pass probabilities of the positive class."
-    if low >= 0 and 1 < high <= 100:
-        kind, advice = "percentages", "They look like percentages: divide them by 100."
-    elif low < 0 < high and np.isfinite(raw[~missing]).all():
-        kind, advice = "logits", "They look like logits: 1 / (1 + exp(-score)) makes them probabilities."
-    elif high <= 0:
-        kind, advice = "log_probabilities", "They look like logarithms of probabilities: pass exp(score)."
+    kind, advice = look_of_scores(raw)
     text = (
         f"{n:,} of {side.n:,} scores of {side.name} are outside [0, 1] (first at row {first:,}: {raw[first]:g}); they "
         f"lie between {low:g} and {high:g}."

@@ -75,7 +75,14 @@ class Side:
 
 
 def read_side(
-    name: str, X: Any, y: Any, scores: Any, sample_weight: Any, *, like: Labels | None = None
+    name: str,
+    X: Any,
+    y: Any,
+    scores: Any,
+    sample_weight: Any,
+    *,
+    like: Labels | None = None,
+    pos_label: Any = None,
 ) -> tuple[Side, list[Finding]]:
     """Read one table and what belongs to it; what is wrong with the values is a finding, not an error."""
     findings: list[Finding] = []
@@ -90,7 +97,7 @@ def read_side(
             found = _length(name, what, values)
             raise TableError(f"{what} of {name} has {found:,} rows, but there are {n:,}. They must be the same rows.")
     try:
-        labels = read_labels(y, n, like=like)
+        labels = read_labels(y, n, like=like, pos_label=pos_label)
     except LabelError as error:
         labels = None
         findings.append(_unusable("labels", name, error))
@@ -102,7 +109,8 @@ def read_side(
     raw = None
     if scores is not None:
         try:
-            raw = read_scores(scores, n, missing_allowed=True, outside_allowed=True)
+            positive = 1 if labels is None else labels.positive_column
+            raw = read_scores(scores, n, missing_allowed=True, outside_allowed=True, positive=positive)
         except ScoreError as error:
             findings.append(_unusable("scores", name, error))
     return Side(name, n, table, labels, raw, weights), findings
