@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._columns import Roles, assign_roles, check_column
+from trueup.cli._columns import Roles, assign_roles, check_column, positive_label
 from trueup.cli._dates import dates_of, refuse_dates
 from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
@@ -65,6 +65,7 @@ class AuditRequest:
     save_summary: str | None
     needs_rows: tuple[str, ...]  # options given that can't be met where rows are not kept
     options: dict[str, Any]  # more parameters of trueup.audit
+    positive: str | None = None
 
     @property
     def table(self) -> str:
@@ -125,8 +126,10 @@ def _audited(request: AuditRequest, roles: Roles, table: Any, where: str) -> Aud
     scores = read_scores(table.column(request.score), table.num_rows, name=f"Column {request.score!r}")
     weights = None if roles.weight is None else table.column(roles.weight)
     X, chosen = _segments_to_test(request, roles, table, where)
+    labels = table.column(roles.label)
+    chosen["pos_label"] = positive_label(request.positive, labels.type)
     try:
-        return audit_scores(table.column(roles.label), scores, X, sample_weight=weights, **chosen, **request.options)
+        return audit_scores(labels, scores, X, sample_weight=weights, **chosen, **request.options)
     except LabelError as error:
         raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
     except WeightError as error:

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._audit import AuditRequest, judge, print_findings, values_needed
-from trueup.cli._columns import Roles, assign_roles
+from trueup.cli._columns import Roles, assign_roles, positive_label
 from trueup.cli._dates import dates_of, refuse_dates
 from trueup.cli._errors import after_writing
 from trueup.cli._files import STANDARD_STREAM, check_output
@@ -69,6 +69,7 @@ def _refuse_what_needs_rows(request: AuditRequest) -> None:
             "--label": request.label,
             "--score": request.score,
             "--weight": request.weight,
+            "--positive": request.positive,
             "--stream": request.stream,
         }
         for option, given in learned.items():
@@ -155,22 +156,23 @@ def _spec(request: AuditRequest, stream: Stream, roles: Roles) -> SummarySpec:
             sample.column(request.score),
             sample_weight=None if roles.weight is None else sample.column(roles.weight),
             categorical_features=categorical or "from_dtype",
-            classes=_classes(sample.column(roles.label), roles.label),
+            classes=_classes(sample.column(roles.label), roles.label, request.positive),
             max_depth=depth if request.max_depth is None else request.max_depth,
             max_values=values,
         )
 
 
-def _classes(labels: Any, name: str) -> tuple[Any, ...]:
+def _classes(labels: Any, name: str, positive: str | None) -> tuple[Any, ...]:
     """The two labels, negative first. A sample of few positives may have none, which is fine if labels are numbers."""
     import pyarrow as pa
 
     from trueup._data import read_labels
 
+    pos_label = positive_label(positive, labels.type)
     try:
-        found = tuple(read_labels(labels, len(labels)).classes)
+        found = tuple(read_labels(labels, len(labels), pos_label=pos_label).classes)
     except LabelError as error:
         if pa.types.is_integer(labels.type) or pa.types.is_floating(labels.type) or pa.types.is_boolean(labels.type):
-            return 0, 1
+            return (0, 1) if pos_label is None or pos_label == 1 else (1, 0)
         raise LabelError(f"The labels, column {name!r}: {error}") from error
     return (0, 1) if found == (0, 1) else found

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trueup.errors import ColumnError, DataWarning, ParameterError
 
-__all__ = ["Roles", "assign_roles", "check_column", "named_columns"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Roles", "assign_roles", "check_column", "named_columns", "positive_label"]
 
 _SHOWN_COLUMNS = 30
 
@@ -95,6 +99,23 @@ def assign_roles(
         if name not in chosen:
             raise ParameterError(f"--categorical names {name!r}, which is not one of the features.")
     return Roles(label, score, weight, chosen, of_categories)
+
+
+def positive_label(text: str | None, labels: pa.DataType) -> Any:
+    """The label that --positive names, as a value of the column of labels; None for none."""
+    import pyarrow as pa
+
+    if text is None:
+        return None
+    if pa.types.is_dictionary(labels):
+        labels = labels.value_type
+    if pa.types.is_boolean(labels):
+        return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
+    for is_of, read in ((pa.types.is_integer, int), (pa.types.is_floating, float)):
+        if is_of(labels):
+            with contextlib.suppress(ValueError):  # a label that is not there is told of by whoever reads them all
+                return read(text)
+    return text
 
 
 def _pandas_index(table: Any) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 
 from trueup.cli._audit import AuditRequest, audit
 from trueup.cli._files import STANDARD_STREAM, Reading
-from trueup.cli._options import INPUT_TABLES, AsJson, Delimiter, Html, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_TABLES, AsJson, Delimiter, Html, InputFormat, Jobs, Positive, Work, refuse_both
 
 __all__ = ["audit_command"]
 
@@ -30,6 +30,7 @@ def audit_command(
         typer.Option("--score", help="The column of the model's probabilities. Needed.", show_default=False),
     ] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
+    positive: Positive = None,
     input_format: InputFormat = None,
     delimiter: Delimiter = None,
     features: Annotated[
@@ -219,5 +220,6 @@ def audit_command(
         save_summary=save_summary,
         needs_rows=tuple(option for option, value in needs_rows.items() if value is not None and value is not False),
         options=options,
+        positive=positive,
     )
     return partial(audit, request)

@@ -9,7 +9,7 @@ import typer
 
 from trueup.cli._compare import CompareRequest, FailOn, compare
 from trueup.cli._files import STANDARD_STREAM, Reading
-from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Html, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Html, InputFormat, Jobs, Positive, Work, refuse_both
 from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
 
 __all__ = ["compare_command"]
@@ -28,6 +28,7 @@ def compare_command(
         str | None,
         typer.Option("--cluster", help="The column that says which rows belong together, such as a user's."),
     ] = None,
+    positive: Positive = None,
     input_format: InputFormat = None,
     delimiter: Delimiter = None,
     primary: Primary = Metric.LOG_LOSS,
@@ -135,6 +136,7 @@ def compare_command(
         as_json=as_json,
         quiet=quiet,
         fail_on=fail_on,
+        positive=positive,
         options=options,
     )
     return partial(compare, request)

@@ -9,7 +9,7 @@ import typer
 
 from trueup.cli._diagnose import DiagnoseRequest, diagnose
 from trueup.cli._files import Reading
-from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, InputFormat, Jobs, Positive, Work, refuse_both
 
 __all__ = ["diagnose_command"]
 
@@ -20,6 +20,7 @@ def diagnose_command(
     label: Annotated[str, typer.Option("--label", help="The column of labels: two classes of any type.")],
     score: Annotated[str | None, typer.Option("--score", help="The column of the model's probabilities.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
+    positive: Positive = None,
     test: Annotated[str | None, typer.Option("--test", help="Rows to test on, in a table of the same columns.")] = None,
     input_format: InputFormat = None,
     delimiter: Delimiter = None,
@@ -63,6 +64,7 @@ def diagnose_command(
         as_json=as_json,
         quiet=quiet,
         strict=strict,
+        positive=positive,
         options={"max_rows": max_rows, "random_state": seed, "n_jobs": jobs},
     )
     return partial(diagnose, request)

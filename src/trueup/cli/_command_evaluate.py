@@ -11,7 +11,7 @@ from trueup.cli._compare import FailOn
 from trueup.cli._evaluate import EvaluateOptions, EvaluateRequest, evaluate
 from trueup.cli._files import Reading
 from trueup.cli._models import ModelSpec
-from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Force, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Force, InputFormat, Jobs, Positive, Work, refuse_both
 from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
 
 __all__ = ["evaluate_command"]
@@ -31,6 +31,7 @@ def evaluate_command(
     label: Annotated[str | None, typer.Option("--label", help="The column of labels: two classes of any type.")] = None,
     score: Annotated[str | None, typer.Option("--score", help="The column of the model's probabilities.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
+    positive: Positive = None,
     input_format: InputFormat = None,
     delimiter: Delimiter = None,
     time: Annotated[
@@ -136,6 +137,7 @@ def evaluate_command(
         label=label,
         score=score,
         weight=weight,
+        positive=positive,
         time=time,
         group=group,
         cluster=cluster,

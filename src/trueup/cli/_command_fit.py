@@ -10,7 +10,7 @@ import typer
 
 from trueup.cli._files import Reading
 from trueup.cli._fit import STREAMED_FROM, FitRequest, fit, parse_lightgbm_params, parse_validation
-from trueup.cli._options import INPUT_TABLES, AsJson, Delimiter, InputFormat, Jobs, Work, refuse_both
+from trueup.cli._options import INPUT_TABLES, AsJson, Delimiter, InputFormat, Jobs, Positive, Work, refuse_both
 
 __all__ = ["fit_command"]
 
@@ -36,6 +36,7 @@ def fit_command(
         ),
     ] = None,
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
+    positive: Positive = None,
     features: Annotated[
         list[str] | None,
         typer.Option("--features", help="Columns that segments are made of, as a,b; all others by default."),
@@ -130,6 +131,7 @@ def fit_command(
         estimator=estimator,
         stream=stream,
         key=key,
+        positive=positive,
         scheduler=scheduler,
     )
     return partial(fit, request)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._columns import Roles, assign_roles
+from trueup.cli._columns import Roles, assign_roles, positive_label
 from trueup.cli._dates import refuse_dates
 from trueup.cli._errors import ExitCode, after_writing
 from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
@@ -57,6 +57,7 @@ class CompareRequest:
     quiet: bool
     fail_on: FailOn | None
     options: dict[str, Any]  # more parameters of trueup.compare
+    positive: str | None = None
 
 
 def compare(request: CompareRequest) -> int | None:
@@ -104,14 +105,15 @@ def _compared(request: CompareRequest, roles: Roles, table: Any) -> Comparison:
         read_scores(table.column(name), table.num_rows, name=f"Column {name!r}")
         for name in (request.base, request.candidate)
     )
-    X = table.select(roles.features) if roles.features else None
+    X, labels = table.select(roles.features) if roles.features else None, table.column(roles.label)
     try:
         return compare_models(
-            table.column(roles.label),
+            labels,
             base,
             candidate,
             X,
             sample_weight=None if roles.weight is None else table.column(roles.weight),
+            pos_label=positive_label(request.positive, labels.type),
             cluster=None if request.cluster is None else table.column(request.cluster),
             categorical_features=list(roles.categorical) or "from_dtype",
             **request.options,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._columns import Roles, assign_roles, check_column
+from trueup.cli._columns import Roles, assign_roles, check_column, positive_label
 from trueup.cli._errors import ExitCode
 from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._printing import print_json, reader_may_leave, screen, shown, working_on
@@ -42,6 +42,7 @@ class DiagnoseRequest:
     quiet: bool
     strict: bool
     options: dict[str, Any]  # more parameters of trueup.diagnose
+    positive: str | None = None
 
 
 def diagnose(request: DiagnoseRequest) -> int | None:
@@ -108,6 +109,7 @@ def _diagnosed(
         labels,
         scores,
         sample_weight=weights,
+        pos_label=positive_label(request.positive, labels.type),
         test=test,
         categorical_features=list(roles.categorical) or "from_dtype",
         **request.options,

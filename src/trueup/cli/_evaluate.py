@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._columns import assign_roles, check_column
+from trueup.cli._columns import assign_roles, check_column, positive_label
 from trueup.cli._compare import FailOn
 from trueup.cli._dates import refuse_dates, without_dates
 from trueup.cli._errors import ExitCode, after_writing
@@ -126,6 +126,7 @@ def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, st
         roles.label,
         roles.score,
         sample_weight=roles.weight,
+        pos_label=positive_label(spec.positive, table.column(roles.label).type),
         time=spec.time,
         group=spec.group,
         cluster=spec.cluster,

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trueup.cli._columns import positive_label
 from trueup.cli._describe import base_model_in_words, describe_model, losses, most_used
 from trueup.cli._errors import after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, check_output, is_same_file
@@ -43,6 +44,7 @@ class FitRequest:
     estimator: dict[str, Any]  # parameters of MCGrad
     stream: bool | None = None  # None: if the rows are many
     key: str | None = None
+    positive: str | None = None
     scheduler: str | None = None
 
 
@@ -105,7 +107,7 @@ def _fitted_in_memory(request: FitRequest) -> Any:
     table = source.read()
     roles = roles_of_table(request, table, source.name)
     table = source.with_category_text(table, roles.categorical)
-    model = estimator(request, roles)
+    model = estimator(request, roles, pos_label=positive_label(request.positive, table.column(roles.label).type))
     used = [*roles.features, *([] if roles.score is None else [roles.score])]
     weights = None if roles.weight is None else table.column(roles.weight)
     try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._columns import Roles, assign_roles
+from trueup.cli._columns import Roles, assign_roles, positive_label
 from trueup.cli._dates import refuse_dates
 from trueup.errors import FileError, MissingExtraError, ParameterError
 
@@ -24,9 +26,13 @@ def fitted_stream(request: FitRequest, stream: Stream) -> Any:
     stream.check([name for name in named if name is not None and name in stream.partial_columns])
     roles = roles_of_table(request, stream.shape(), stream.name)
     columns = {"label": roles.label, "score": roles.score, "weight": roles.weight, "key": request.key}
+    more = {
+        "features": list(roles.features),
+        "pos_label": positive_label(request.positive, stream.schema([roles.label]).field(0).type),
+    }
     if request.scheduler is None:
-        return estimator(request, roles, features=list(roles.features)).fit_stream(stream, **columns)
-    return _fitted_on_cluster(request, stream, roles, columns)
+        return estimator(request, roles, **more).fit_stream(stream, **columns)
+    return _fitted_on_cluster(request, stream, partial(estimator, request, roles, **more), columns)
 
 
 def roles_of_table(request: FitRequest, table: Any, where: str) -> Roles:
@@ -61,7 +67,9 @@ def estimator(request: FitRequest, roles: Roles, kind: Any = None, **parameters:
     )
 
 
-def _fitted_on_cluster(request: FitRequest, stream: Stream, roles: Roles, columns: dict[str, str | None]) -> Any:
+def _fitted_on_cluster(
+    request: FitRequest, stream: Stream, estimator_of: Callable[..., Any], columns: dict[str, str | None]
+) -> Any:
     try:
         import dask.dataframe as dd
         from distributed import Client
@@ -76,5 +84,4 @@ def _fitted_on_cluster(request: FitRequest, stream: Stream, roles: Roles, column
     except (OSError, TimeoutError, ValueError) as error:
         raise FileError(f"--scheduler: there is no Dask scheduler at {request.scheduler!r} ({error}).") from error
     with client:
-        model = estimator(request, roles, DaskMCGrad, features=list(roles.features))
-        return model.fit(dd.read_parquet(list(stream.files)), client=client, **columns)
+        return estimator_of(kind=DaskMCGrad).fit(dd.read_parquet(list(stream.files)), client=client, **columns)

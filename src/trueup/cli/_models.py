@@ -27,6 +27,7 @@ class ModelSpec:
     label: str | None = None
     score: str | None = None
     weight: str | None = None
+    positive: str | None = None
     time: str | None = None
     group: str | None = None
     cluster: str | None = None

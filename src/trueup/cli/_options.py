@@ -20,6 +20,7 @@ __all__ = [
     "Html",
     "InputFormat",
     "Jobs",
+    "Positive",
     "Work",
     "refuse_both",
 ]
@@ -37,6 +38,10 @@ Html: TypeAlias = Annotated[
     typer.Option("--html", help="Write a report here: one HTML page that opens in any browser.", metavar="FILE"),
 ]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace what the output would overwrite.")]
+Positive: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--positive", help="The label that the scores are probabilities of; by default the greater one."),
+]
 Jobs: TypeAlias = Annotated[
     int | None,
     typer.Option("--jobs", help="Threads to use; by default all cores that the process may use."),

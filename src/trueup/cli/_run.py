@@ -17,7 +17,7 @@ from trueup.cli._errors import ExitCode, StoppedLate, error_line, exit_code_of, 
 from trueup.cli._printing import discard_stdout
 from trueup.cli._signals import stopping_on_signals
 from trueup.cli._typed import typed
-from trueup.errors import TrueupWarning
+from trueup.errors import TrueupWarning, speaking_to_the_shell
 
 __all__ = ["RunState", "run"]
 
@@ -38,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
     state = RunState(debug=os.environ.get("TRUEUP_DEBUG", "") not in ("", "0"))
     _open_closed_streams()
     _never_fail_to_print()
-    with typed(arguments), _plain_warnings(), stopping_on_signals() as stop:
+    with typed(arguments), speaking_to_the_shell(), _plain_warnings(), stopping_on_signals() as stop:
         try:
             return _run(arguments, state)
         except BrokenPipeError:
