@@ -13,14 +13,14 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, TimeSeriesSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from trueup import MCGrad, MulticalibratedClassifier
-from trueup.errors import LabelError, ParameterError
+from trueup.errors import DataWarning, LabelError, ParameterError
 from trueup.metrics import log_loss
 
 N = 6000
@@ -112,8 +112,59 @@ def test_metadata_is_routed_where_that_is_enabled() -> None:
         base = GaussianNB().set_fit_request(sample_weight=True)
         model = MulticalibratedClassifier(base, cv=2).fit(numbers, Y, sample_weight=weights)
     np.testing.assert_allclose(model.estimator_.theta_, GaussianNB().fit(numbers, Y, sample_weight=weights).theta_)
-    with pytest.raises(ParameterError, match="metadata routing"):
-        MulticalibratedClassifier(GaussianNB()).fit(numbers, Y, groups=weights)
+    with pytest.raises(ParameterError, match=r"fit got \['colour'\]: enable scikit-learn's metadata routing"):
+        MulticalibratedClassifier(GaussianNB()).fit(numbers, Y, colour=weights)
+
+
+def test_weights_that_a_pipeline_does_not_take_are_not_dropped_in_silence() -> None:
+    weights = np.where(Y == "yes", 3.0, 1.0)
+    with pytest.warns(DataWarning, match=r"Pipeline\.fit takes no sample_weight, so only the calibration uses"):
+        model = MulticalibratedClassifier(LINEAR, cv=2).fit(X, Y, sample_weight=weights)
+    weighted_rate = np.average(Y == "yes", weights=weights)
+    assert np.average(model.predict_proba(X)[:, 1], weights=weights) == pytest.approx(weighted_rate, abs=0.02)
+    unweighted = LINEAR.fit(X, Y).predict_proba(X)
+    np.testing.assert_array_equal(model.estimator_.predict_proba(X), unweighted)
+
+
+def test_weights_with_a_frozen_classifier_are_no_reason_to_warn() -> None:
+    frozen = FrozenEstimator(GaussianNB().fit(X[["a", "b"]], Y))
+    MulticalibratedClassifier(frozen).fit(X[["a", "b"]], Y, sample_weight=np.ones(N))
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_groups_reach_the_splitter(routing: bool) -> None:
+    groups = np.arange(N) % 7
+    seen: list[set[int]] = []
+
+    class Spy(GaussianNB):
+        def predict_proba(self, X: Any) -> Any:
+            seen.append(set(groups[X.index]))
+            return super().predict_proba(X)
+
+    with config_context(enable_metadata_routing=routing):
+        MulticalibratedClassifier(Spy(), calibrator=MCGrad(max_rounds=1), cv=GroupKFold(3)).fit(
+            X[["a", "b"]], Y, groups=groups
+        )
+    assert sorted(group for fold in seen for group in fold) == list(range(7))  # each group in one test fold
+
+
+def test_the_default_calibrator_can_be_searched_and_is_nobody_elses() -> None:
+    numbers = X[["a", "b"]][:2000]
+    other = MulticalibratedClassifier(GaussianNB(), cv=2)
+    search = GridSearchCV(MulticalibratedClassifier(GaussianNB(), cv=2), {"calibrator__max_rounds": [1, 2]}, cv=2)
+    search.fit(numbers, Y[:2000])
+    assert search.best_estimator_.calibrator.max_rounds == search.best_params_["calibrator__max_rounds"]
+    assert search.estimator.calibrator is None
+    one = MulticalibratedClassifier(GaussianNB(), cv=2).set_params(calibrator__max_rounds=1)
+    assert one.calibrator.max_rounds == 1
+    assert other.fit(numbers, Y[:2000]).calibrator_.max_rounds == MCGrad().max_rounds
+    with pytest.raises(ValueError, match="Invalid parameter 'rounds' for estimator MCGrad"):
+        one.set_params(calibrator__rounds=1)
+
+
+def test_prefit_names_what_took_its_place() -> None:
+    with pytest.raises(ParameterError, match=r"FrozenEstimator\(classifier\) from sklearn\.frozen"):
+        MulticalibratedClassifier(GaussianNB().fit(X[["a", "b"]], Y), cv="prefit").fit(X[["a", "b"]], Y)
 
 
 def test_a_split_that_leaves_rows_without_a_score_is_refused() -> None:

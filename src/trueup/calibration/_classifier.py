@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from trueup._data import read_labels, read_table
 from trueup.calibration._mcgrad import MCGrad
-from trueup.errors import LabelError, ParameterError
+from trueup.errors import DataWarning, LabelError, ParameterError, callers_level
 
 __all__ = ["MulticalibratedClassifier"]
 
@@ -34,7 +35,8 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     estimator : classifier
         Any scikit-learn classifier with ``predict_proba`` or ``decision_function``.
     calibrator : MCGrad, optional
-        The calibrator to fit; ``MCGrad()`` by default.
+        The calibrator to fit, which is cloned first; ``MCGrad()`` by default. Its parameters can be set and searched
+        as ``calibrator__max_rounds`` and so on.
     cv : int, splitter or iterable
         How to make out-of-fold scores.
 
@@ -83,15 +85,22 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         y : array-like
             Labels of two classes.
         sample_weight : array-like, optional
-            Weights of the rows; the classifier gets them too, if it takes any.
+            Weights of the rows. The classifier gets them too; if its ``fit`` doesn't take them, as that of a
+            pipeline, a warning says so and only the calibration uses them.
         **fit_params : dict
-            Passed on by scikit-learn's metadata routing, if that is enabled.
+            ``groups`` for the splitter given as `cv`. If scikit-learn's metadata routing is enabled, anything that
+            the classifier or the splitter requests.
 
         Returns
         -------
         MulticalibratedClassifier
             The estimator itself.
         """
+        if isinstance(self.cv, str) and self.cv == "prefit":
+            raise ParameterError(
+                'cv="prefit" is not supported. To calibrate a classifier that is already fitted, pass '
+                "FrozenEstimator(classifier) from sklearn.frozen as estimator, and leave cv out."
+            )
         if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
             y = column_or_1d(y, warn=True)
         if hasattr(X, "__array__") and not hasattr(X, "__getitem__"):
@@ -102,7 +111,7 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
                 "A classifier can't learn from probabilities. Pass classes, or calibrate scores with MCGrad."
             )
         y = np.array(labels.classes)[labels.values.astype(np.intp)]
-        routed = self._estimator_params(sample_weight, fit_params)
+        to_estimator, to_splitter = self._routed(sample_weight, fit_params)
         if isinstance(self.estimator, FrozenEstimator):
             known = getattr(self.estimator, "classes_", None)
             if known is not None and np.asarray(known).tolist() != list(labels.classes):
@@ -113,8 +122,8 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             self.estimator_ = self.estimator
             scores = _class_scores(self.estimator, X)
         else:
-            scores = self._out_of_fold_scores(X, y, routed)
-            self.estimator_ = clone(self.estimator).fit(X, y, **routed)
+            scores = self._out_of_fold_scores(X, y, to_estimator, to_splitter)
+            self.estimator_ = clone(self.estimator).fit(X, y, **to_estimator)
         calibrator = MCGrad() if self.calibrator is None else clone(self.calibrator)
         self.calibrator_ = calibrator.fit(X, y, scores=scores, sample_weight=sample_weight)
         self.classes_ = self.calibrator_.classes_
@@ -155,6 +164,27 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         check_is_fitted(self, "calibrator_")
         return self.calibrator_.predict(X, scores=_class_scores(self.estimator_, X))
 
+    def set_params(self, **params: Any) -> MulticalibratedClassifier:
+        """Set parameters of this estimator, its classifier or its calibrator.
+
+        Parameters
+        ----------
+        **params : object
+            Parameters by name, such as ``cv``, ``estimator__C`` or ``calibrator__max_rounds``.
+
+        Returns
+        -------
+        MulticalibratedClassifier
+            The estimator itself.
+        """
+        # An MCGrad() in the signature would be one object that all classifiers share, and this would change all of
+        # them. So the default is made when somebody wants to change it.
+        is_about_default = self.calibrator is None and "calibrator" not in params
+        if is_about_default and any(name.startswith("calibrator__") for name in params):
+            self.calibrator = MCGrad()
+        super().set_params(**params)
+        return self
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Who wants which metadata.
 
@@ -163,16 +193,22 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         MetadataRouter
             As scikit-learn's metadata routing asks for it.
         """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=to_fit).add(
+            splitter=self.cv, method_mapping=to_split
+        )
 
-    def _out_of_fold_scores(self, X: Any, y: npt.NDArray[Any], params: dict[str, Any]) -> Floats:
+    def _out_of_fold_scores(
+        self, X: Any, y: npt.NDArray[Any], to_estimator: dict[str, Any], to_splitter: dict[str, Any]
+    ) -> Floats:
         """A score for each row from a classifier that has not seen it."""
         scores = np.full((len(y), 2), np.nan)
-        for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
+        for train, test in check_cv(self.cv, y, classifier=True).split(X, y, **to_splitter):
             fold_params = {
                 name: _safe_indexing(value, train) if _is_one_a_row(value, len(y)) else value
-                for name, value in params.items()
+                for name, value in to_estimator.items()
             }
             fold = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **fold_params)
             scores[test] = _class_scores(fold, _safe_indexing(X, test))
@@ -181,20 +217,30 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             raise ParameterError(f"cv leaves {unscored:,} of {len(y):,} rows without a test fold. Every row needs one.")
         return scores
 
-    def _estimator_params(self, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """What the classifier's own fit is given."""
+    def _routed(self, sample_weight: Any, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the classifier's fit and the splitter's split are given."""
         from sklearn import get_config
 
         if get_config().get("enable_metadata_routing"):
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-            return dict(process_routing(self, "fit", **weights, **fit_params).estimator.fit)
-        if fit_params:
-            raise ParameterError(
-                f"fit got {sorted(fit_params)}: enable scikit-learn's metadata routing to pass them on."
-            )
-        if sample_weight is None or not has_fit_parameter(self.estimator, "sample_weight"):
-            return {}
-        return {"sample_weight": np.asarray(sample_weight)}
+            routed = process_routing(self, "fit", **weights, **fit_params)
+            return dict(routed.estimator.fit), dict(routed.splitter.split)
+        unknown = sorted(fit_params.keys() - {"groups"})
+        if unknown:
+            raise ParameterError(f"fit got {unknown}: enable scikit-learn's metadata routing to pass them on.")
+        to_splitter = {name: value for name, value in fit_params.items() if value is not None}
+        if sample_weight is None or isinstance(self.estimator, FrozenEstimator):
+            return {}, to_splitter
+        if has_fit_parameter(self.estimator, "sample_weight"):
+            return {"sample_weight": np.asarray(sample_weight)}, to_splitter
+        warnings.warn(
+            f"{type(self.estimator).__name__}.fit takes no sample_weight, so only the calibration uses the weights and "
+            "the classifier is fitted without them. To pass weights into a pipeline, enable scikit-learn's metadata "
+            "routing and call set_fit_request(sample_weight=True) on its last step.",
+            DataWarning,
+            stacklevel=callers_level(),
+        )
+        return {}, to_splitter
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags
