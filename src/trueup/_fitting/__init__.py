@@ -15,7 +15,7 @@ from trueup._fitting._parameters import DEFAULTS, PAPER_DEFAULTS, GrowthParamete
 from trueup._fitting._parts import LossSums, Rescale, Step, convergence_bound
 from trueup._fitting._pieces import naming_roles, piece_scores, piece_weights
 from trueup._fitting._plan import PackedRows, PackingPlan
-from trueup._fitting._progress import shown_progress
+from trueup._fitting._progress import shown_rounds
 from trueup._fitting._rescale import (
     LOGIT_LIMIT,
     Rescaling,
@@ -81,7 +81,7 @@ __all__ = [
     "rescaling_from_sums",
     "row_hashes",
     "seeds_from",
-    "shown_progress",
+    "shown_rounds",
     "sides_for",
     "theta_from_sums",
     "too_few",

@@ -15,7 +15,7 @@ from trueup._fitting._loop import FitOutcome, FitPlan, fit_rounds
 from trueup._fitting._options import FitOptions
 from trueup._fitting._parameters import GrowthParameters, growth_parameters
 from trueup._fitting._parts import Rescale
-from trueup._fitting._progress import shown_progress
+from trueup._fitting._progress import shown_rounds
 from trueup._fitting._splits import Split
 from trueup._fitting._summary import package_versions
 from trueup._model import CalibrationModel, FeatureSpec, TrainingSummary
@@ -89,7 +89,7 @@ def fit_data(
     )
     shares_bins = _may_share_bins(data, splits, n_fit, parameters)
     grower = LightGBMGrower(data, parameters, shares_bins=shares_bins, n_threads=plan.n_threads)
-    with shown_progress(options.verbose, plan.max_rounds) as listener:
+    with shown_rounds(options.verbose, plan.max_rounds) as listener:
         return fit_rounds(data, grower, plan, listener)
 
 

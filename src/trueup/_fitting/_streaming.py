@@ -19,7 +19,7 @@ from trueup._fitting._sides import Sides, sides_for
 from trueup._fitting._splits import Split
 from trueup._fitting._summary import seeds_from
 from trueup._model import CalibrationModel, FeatureSpec, RoundRecord
-from trueup._runtime import give_back_memory, shown_rows
+from trueup._runtime import give_back_memory, shown_progress
 from trueup._scoring import score_logits
 from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 
@@ -125,12 +125,12 @@ def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[Pa
 def _read(stream: Stream, roles: StreamRoles, options: FitOptions, doing: str, use: Callable[[Any, int], None]) -> None:
     """Read all rows once, and show on a terminal how many have come."""
     first_row = 0
-    with shown_rows(options.verbose, doing, stream.n_rows) as tell:
+    with shown_progress(options.verbose, doing, stream.n_rows, unit="rows") as progress:
         for batch in stream.batches(roles.columns):
             with naming(batch):
                 use(batch.table, first_row)
             first_row += batch.table.num_rows
-            tell(batch.table.num_rows)
+            progress.advance(batch.table.num_rows)
 
 
 def _splits(sides: Sides, rows: PackedRows, *, soft: bool) -> list[Split] | str:

@@ -1,51 +1,60 @@
-"""Showing how many rows have come."""
+"""Showing on a terminal how far a long piece of work is."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
 
-__all__ = ["shown_rows"]
+__all__ = ["Progress", "shown_progress"]
+
+
+class Progress:
+    """What long work tells of itself. It reaches a bar only if `shown_progress` found a terminal to draw on."""
+
+    def __init__(self, update: Callable[..., None] | None = None) -> None:
+        self._update = update
+
+    def advance(self, n: float = 1) -> None:
+        """Count `n` more as done."""
+        if self._update is not None:
+            self._update(advance=n)
+
+    def now(self, doing: str, *, done: float | None = None, total: float | None = None) -> None:
+        """Name the stage that the work has reached; `done` and `total` stay as they are if None."""
+        if self._update is not None:
+            self._update(description=doing, completed=done, total=total)
 
 
 @contextlib.contextmanager
-def shown_rows(verbose: int, doing: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Give what to tell of rows that came: a terminal shows their number, and nothing else does.
+def shown_progress(verbose: int, doing: str, total: float | None = None, *, unit: str = "") -> Iterator[Progress]:
+    """Draw a bar on stderr if `verbose` and stderr is a terminal; anywhere else nothing is shown.
 
-    Parameters
-    ----------
-    verbose : int
-        Whether to show anything.
-    doing : str
-        What is done with them.
-    total : int, optional
-        How many there will be, if that is known.
-
-    Yields
-    ------
-    callable
-        To be called with the number of rows that came since the last call.
+    The bar goes when the block ends. `unit` names what is counted, if the count itself is worth showing, as in
+    "calibrating: 3,000 rows". A `total` of None stands for work of unknown length.
 
     Examples
     --------
-    >>> from trueup._runtime import shown_rows
-    >>> with shown_rows(1, "counting", 2_000) as tell:  # here is no terminal
-    ...     tell(1_000)
-    ...     tell(1_000)
+    >>> from trueup._runtime import shown_progress
+    >>> with shown_progress(1, "counting", 2_000, unit="rows") as progress:  # no terminal here, so no bar
+    ...     progress.advance(1_000)
+    ...     progress.advance(1_000)
     """
     if verbose:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
         if console.is_terminal:
+            counted = f": {{task.completed:,.0f}} {unit}" if unit else ""
             columns = (
-                TextColumn("{task.description}: {task.completed:,.0f} rows"),
+                TextColumn("{task.description}" + counted),
                 BarColumn(bar_width=20),
-                TimeRemainingColumn(),
+                TaskProgressColumn(),
+                TimeElapsedColumn() if total is None else TimeRemainingColumn(),
             )
-            with Progress(*columns, console=console, transient=True) as progress:
-                task = progress.add_task(doing, total=total)
-                yield lambda n: progress.advance(task, n)
+            with Bar(*columns, console=console, transient=True) as bar:
+                task = bar.add_task(doing, total=total)
+                yield Progress(lambda **changes: bar.update(task, **changes))
             return
-    yield lambda n: None
+    yield Progress()

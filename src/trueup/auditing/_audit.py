@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data import library_of
-from trueup._runtime import thread_count
+from trueup._runtime import shown_progress, thread_count
 from trueup.auditing._cost import n_passes, tell_cost, warn_of_nothing
 from trueup.auditing._discover import discover_segments
 from trueup.auditing._input import AuditInput, read_input
 from trueup.auditing._listing import Listing
 from trueup.auditing._options import AuditOptions
 from trueup.auditing._power import critical_evidence
-from trueup.auditing._progress import shown_progress
 from trueup.auditing._result import AuditResult
 from trueup.auditing._stories import Audited
 from trueup.auditing._whole import whole_of
@@ -229,7 +228,7 @@ def _search(
     """The segments, the MCE and its p-value: measured on the labels, and on labels drawn from the scores."""
     codes = grid.codes_in_order(rows)
     cells = grid.cells(rows, codes)
-    with shown_progress(verbose, grid.n_combinations * n_passes(options)) as advance:
+    with shown_progress(verbose, "auditing", grid.n_combinations * n_passes(options)) as progress:
         sums = measure_segments(
             rows,
             grid,
@@ -238,7 +237,7 @@ def _search(
             min_variance=options.min_variance,
             max_segments=options.max_segments,
             n_threads=n_threads,
-            advance=advance,
+            advance=progress.advance,
         )
         null = None
         if options.null_samples and len(sums):
@@ -250,7 +249,7 @@ def _search(
                 n_draws=options.null_samples,
                 random_state=options.random_state,
                 n_threads=n_threads,
-                advance=advance,
+                advance=progress.advance,
             ).beyond_rounding()
     if not len(sums):
         warn_of_nothing(rows.n, options.min_rows)

@@ -134,7 +134,7 @@ def _of_whole_table(request: ApplyRequest, calibrator: Calibrator, output_format
 
 def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: Format) -> _Totals:
     """Score tables batch by batch, and write them as one."""
-    from trueup._runtime import shown_rows
+    from trueup._runtime import shown_progress
     from trueup._scoring import check_columns, kinds_of, score_batches, with_probabilities
     from trueup.cli._writing import writing_table
 
@@ -151,7 +151,7 @@ def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: For
     dialect = stream.dialect_of(stream.files[0]) if as_text else CSV  # that of the first file is for all
     totals = _Totals()
     with (
-        shown_rows(1, "calibrating", stream.n_rows) as tell,
+        shown_progress(1, "calibrating", stream.n_rows, unit="rows") as progress,
         writing_table(request.output, output_format, _schema(request, stream, output_format), dialect) as writer,
     ):
         for one in score_batches(calibrator, batches, score):
@@ -159,7 +159,7 @@ def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: For
             table = _as_text(one.batch, stream) if as_text else one.batch.table
             table = with_probabilities(table, request.column, one.calibrated)
             writer.write(_in_dialect(table, request.column, dialect))
-            tell(len(one.calibrated))
+            progress.advance(len(one.calibrated))
     return totals
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from trueup import _native
 from trueup._data import library_of
-from trueup._runtime import thread_count
+from trueup._runtime import shown_progress, thread_count
 from trueup.comparison._cost import tell_cost
 from trueup.comparison._input import ComparisonInput, read_input
 from trueup.comparison._listing import Listing
@@ -20,7 +20,6 @@ from trueup.comparison._mce import measure_mce, n_mce_draws, n_mce_passes
 from trueup.comparison._metrics import measure_metrics
 from trueup.comparison._null import draw_equal_models
 from trueup.comparison._options import GUARDRAILS, CompareOptions
-from trueup.comparison._progress import shown_progress
 from trueup.comparison._reasons import Facts, reasons_of, verdict_of
 from trueup.comparison._result import Comparison
 from trueup.comparison._segments import SegmentSearch, measure_differences
@@ -168,7 +167,12 @@ def compare(
     n_passes = 1 + -(-null_samples // _native.DRAW_LANES) + n_mce_passes(options)
     tell_cost(rows.n, grid, n_passes, min_rows, n_threads)
     n_draws = 2 * (n_bootstrap + options.n_splits + n_mce_draws(options))
-    with shown_progress(verbose, grid.n_combinations * n_passes, n_draws) as (draw_done, search_done):
+    # Drawing rows again, and ranking them, takes about twice as long as searching a combination of them.
+    with shown_progress(verbose, "comparing", 2 * n_draws + grid.n_combinations * n_passes) as progress:
+
+        def draw_done(n: int) -> None:
+            progress.advance(2 * n)
+
         metrics = measure_metrics(rows, options, n_threads, draw_done)
         codes = np.stack([p.codes[order] for p in partitions]) if partitions else np.zeros((0, rows.n), np.uint8)
         loss = paired_loss(rows, primary if primary in LOSSES else LOSSES[0])
@@ -176,8 +180,8 @@ def compare(
         if given.table is None:
             listing, n_left_out = Listing.none(search), 0
         else:
-            listing, n_left_out = _searched(search, options, search_done)
-            metrics.append(measure_mce(search, options, searched=search_done, drawn=draw_done))
+            listing, n_left_out = _searched(search, options, progress.advance)
+            metrics.append(measure_mce(search, options, searched=progress.advance, drawn=draw_done))
     facts = Facts(
         n_clusters=rows.n_clusters,
         is_clustered=rows.is_clustered,

@@ -27,7 +27,7 @@ from trueup._fitting import (
     most_intervals,
     rescale_with,
     seeds_from,
-    shown_progress,
+    shown_rounds,
     sides_for,
     too_few,
     warn_of_too_few,
@@ -176,7 +176,7 @@ def _fitted(
         return part(len(parts) - 1)
 
     try:
-        with shown_progress(options.verbose, fit_plan.max_rounds) as listener:
+        with shown_rounds(options.verbose, fit_plan.max_rounds) as listener:
             return fit_parts(searched, final_part if sides.n_folds else None, fit_plan, listener, agreed_rescaling)
     finally:
         with contextlib.suppress(Exception):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from trueup._data import Batch, Stream, listed, naming, open_stream, read_scores, sample_of
-from trueup._runtime import give_back_memory, shown_rows
+from trueup._runtime import give_back_memory, shown_progress
 from trueup.auditing._sketches._builder import SummaryBuilder
 from trueup.auditing._sketches._result import SummaryAudit
 from trueup.auditing._sketches._spec import SummarySpec
@@ -174,7 +174,7 @@ def summarize_stream(
         del sample
         give_back_memory()
     builder = SummaryBuilder(spec, n_jobs=n_jobs)
-    with shown_rows(verbose, "auditing", stream.n_rows) as tell:
+    with shown_progress(verbose, "auditing", stream.n_rows, unit="rows") as progress:
         for batch in batches:
             table = batch.table
             with naming(batch):
@@ -184,7 +184,7 @@ def summarize_stream(
                     table.select(list(spec.columns)),
                     sample_weight=None if weight is None else table.column(weight),
                 )
-            tell(table.num_rows)
+            progress.advance(table.num_rows)
         return builder.summary()
 
 
