@@ -306,7 +306,7 @@ def test_the_segments_can_go_to_stdout_instead_of_the_screen(run_process, shared
         (["--label=y", "--score=p", "--where=hour = early"], "Column 'hour' holds numbers", 3),
         (["--label=y", "--score=p", "--where=y = 1"], "is about the labels", 2),
         (["--label=y", "--score=p", "--null-samples=3"], "at least 19", 2),
-        (["--label=y", "--score=p", "--level=7"], "level must lie between 0 and 1", 2),
+        (["--label=y", "--score=p", "--significance=7"], "level must lie between 0 and 1", 2),
         (["--label=y", "--score=p", "--max-values=1000"], "max_values", 2),
     ],
 )

@@ -91,26 +91,26 @@ def test_all_segments_are_written_with_their_bounds(run, parts, tmp_path):
 def test_summaries_are_kept_and_audited_together(run, shared, parts, tmp_path):
     days = tmp_path / "days"
     days.mkdir()
-    whole = run("audit", parts, *ROLES, *QUICK, "--json", "--save-summary", days / "all.arrow").json
-    again = run("audit", "--summaries", days / "all.arrow", "--json").json
+    whole = run("audit", parts, *ROLES, *QUICK, "--json", "--save-sketch", days / "all.arrow").json
+    again = run("audit", "--sketches", days / "all.arrow", "--json").json
     assert again["segments"] == whole["segments"]
     load_summary(days / "all.arrow").save(days / "again.arrow")
-    both = run("audit", "--summaries", days / "*.arrow", "--json").json
+    both = run("audit", "--sketches", days / "*.arrow", "--json").json
     assert both["n"] == 2 * whole["n"]
-    text = run("audit", "--summaries", days)
+    text = run("audit", "--sketches", days)
     assert text.code == 0
     assert "4,000, audited in" in text.out
 
 
 @pytest.mark.parametrize("option", ["--label=y", "--features=hour", "--max-depth=2", "--stream"])
 def test_what_a_summary_has_in_it_is_not_given_with_it(run, tmp_path, option):
-    outcome = run("audit", "--summaries", tmp_path, option)
+    outcome = run("audit", "--sketches", tmp_path, option)
     assert outcome.code == 2
-    assert "can't be given with --summaries" in outcome.err
+    assert "can't be given with --sketches" in outcome.err
 
 
 def test_a_file_that_is_no_summary_is_an_error(run, parts):
-    outcome = run("audit", "--summaries", parts)
+    outcome = run("audit", "--sketches", parts)
     assert outcome.code == 3
     assert "a.parquet" in outcome.err
 

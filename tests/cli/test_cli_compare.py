@@ -75,7 +75,7 @@ def test_a_script_can_stop_at_a_verdict(compare, fail_on, code):
 
 
 def test_a_model_that_is_better_all_over_ships(run, table):
-    options = ("--features=device,region", "--bootstrap=100", "--null-samples=40", "--cluster=user", "--weight=w")
+    options = ("--features=device,region", "--bootstrap=100", "--null-samples=40", "--group=user", "--weight=w")
     outcome = run("compare", table, "--label=y", "--base=p", "--candidate=r", *options, "--fail-on=not-ship")
     assert outcome.code == 0
     assert "Ship the candidate." in outcome.out
@@ -91,7 +91,7 @@ def test_all_segments_go_to_a_table(compare, tmp_path):
 
 
 def test_rules_can_be_set(compare):
-    found = compare("--primary=brier", "--guardrail=auroc=0.1", "--guardrail=ece", "--level=0.1", "--json").json
+    found = compare("--primary=brier", "--guardrail=auroc=0.1", "--guardrail=ece", "--significance=0.1", "--json").json
     roles = {row["metric"]: (row["role"], row["margin"]) for row in found["metrics"]}
     assert roles["brier"] == ("primary", None)
     assert roles["auroc"] == ("guardrail", 0.1)
@@ -123,7 +123,7 @@ def test_mistakes_are_told_in_the_users_names(run, table, options, code, message
 def test_missing_clusters_are_told_with_their_column(run, tmp_path):
     rows = {"y": [0, 1] * 20, "p": [0.5] * 40, "q": [0.4] * 40, "user": [None, *range(39)]}
     pq.write_table(pa.table(rows), tmp_path / "t.parquet")
-    outcome = run("compare", tmp_path / "t.parquet", *ROLES, "--cluster=user")
+    outcome = run("compare", tmp_path / "t.parquet", *ROLES, "--group=user")
     assert outcome.code == 3
     assert "column 'user': cluster: 1 of 40 rows have no cluster" in outcome.err
 

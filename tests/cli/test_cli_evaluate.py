@@ -64,6 +64,13 @@ def test_sigmas_have_one_decimal_in_the_interval_too(evaluate):
     assert not re.search(r"\d\.\d\d", mce)
 
 
+def test_with_a_time_the_split_is_in_time_and_intervals_resample_groups(evaluate, visits):
+    found = evaluate("--time=year", "--group=user", "--json", "--quiet").json
+    assert (found["split"]["kind"], found["split"]["by"]) == ("time", "year")
+    assert not {"year", "user"} & set(found["columns"]["features"])
+    assert found["comparison"]["n_clusters"] < found["comparison"]["n"]
+
+
 def test_json_holds_all_of_it_and_so_does_the_file(evaluate, tmp_path, visits):
     found = evaluate("--group=user", "--json", "--quiet").json
     assert found["verdict"] == "keep"
@@ -126,11 +133,10 @@ def test_a_csv_file_is_read_with_its_dates(evaluate, tmp_path, visits):
     ("options", "code", "message"),
     [
         (["--time=yeer"], 3, "--time: {table} has no column 'yeer'. Did you mean 'year'?"),
-        (["--cluster=usr"], 3, "--cluster: {table} has no column 'usr'. Did you mean 'user'?"),
+        (["--group=usr"], 3, "--group: {table} has no column 'usr'. Did you mean 'user'?"),
         (["--weight=country"], 3, "The weights, column 'country'"),
         (["--time=country"], 3, "Column 'country' holds text such as"),
         (["--features=label"], 2, "--features names 'label', which is the column of --label"),
-        (["--time=year", "--group=user"], 2, "use --time or --group, not both"),
         (["--test-size=1.2"], 2, "no share between 0 and 1"),
         (["--manifest=models.json"], 2, "a folder of tables, or --manifest"),
     ],
@@ -190,7 +196,7 @@ def test_another_teams_model_is_tested_on_the_last_year(run, tmp_path, monkeypat
 
 
 def test_the_rules_of_the_verdict_can_be_set_as_for_compare(evaluate):
-    rules = ["--primary=brier", "--guardrail=auroc=0.1", "--guardrail=ece", "--level=0.1"]
+    rules = ["--primary=brier", "--guardrail=auroc=0.1", "--guardrail=ece", "--significance=0.1"]
     found = evaluate("--json", "--drop=year,user", *rules).json["comparison"]
     roles = {row["metric"]: (row["role"], row["margin"]) for row in found["metrics"]}
     assert roles["brier"] == ("primary", None)

@@ -147,7 +147,8 @@ def test_manifests_are_json_toml_and_csv(tmp_path):
         table=str(tmp_path / "ads.parquet"),
         label="y",
         score="p",
-        time="year",  # which is nearer by than the options' group
+        time="year",
+        group="user",
         test_size=0.2,
         drop=("a", "b"),
         name="ads",
@@ -181,7 +182,10 @@ def test_manifests_are_json_toml_and_csv(tmp_path):
             '[{"table": "a.csv", "label": "y", "score": "p"}, {"table": "b/a.csv", "label": "y", "score": "p"}]',
             "called 'a'",
         ),
-        ('[{"table": "a.csv", "label": "y", "score": "p", "time": "t", "group": "g"}]', "use time or group, not both"),
+        (
+            '[{"table": "a.csv", "label": "y", "score": "p", "features": ["t"], "drop": ["g"]}]',
+            "use features or drop, not both",
+        ),
     ],
 )
 def test_a_manifest_that_makes_no_sense_is_an_error(run, tmp_path, content, message):

@@ -62,7 +62,7 @@ def test_one_file_is_streamed_if_asked_for_or_if_it_has_many_rows(run, quick, fo
 
 
 def test_a_key_is_no_feature_and_keeps_rows_together(run, quick, folder, tmp_path):
-    outcome = run("fit", folder, "--key=version", "-o", tmp_path / "m.trueup", *OPTIONS, *quick)
+    outcome = run("fit", folder, "--group=version", "-o", tmp_path / "m.trueup", *OPTIONS, *quick)
     assert "version" not in {feature["name"] for feature in outcome.json["features"]}
     # Three values, of which a fold of their own can't be made for a tenth of the rows: it is said, not guessed.
     assert outcome.code == 0

@@ -44,7 +44,7 @@ def run(*arguments: object) -> int:
 
 
 def test_a_model_is_fitted_where_the_scheduler_says(client: Client, folder: Path, tmp_path: Path) -> None:
-    more = ["--weight=w", "--key=user", f"--scheduler={client.scheduler.address}"]
+    more = ["--weight=w", "--group=user", f"--scheduler={client.scheduler.address}"]
     assert run("fit", folder / "*.parquet", "-o", tmp_path / "m.trueup", *OPTIONS, *more) == 0
     model = trueup.load(tmp_path / "m.trueup")
     frame = dd.read_parquet([str(folder / f"{part}.parquet") for part in range(3)])

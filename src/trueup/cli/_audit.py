@@ -61,8 +61,8 @@ class AuditRequest:
     fail_above: float | None
     fail_on_significant: bool
     stream: bool
-    summaries: bool
-    save_summary: str | None
+    sketches: bool
+    save_sketch: str | None
     needs_rows: tuple[str, ...]  # options given that can't be met where rows are not kept
     options: dict[str, Any]  # more parameters of trueup.audit
     positive: str | None = None
@@ -75,7 +75,7 @@ class AuditRequest:
 
 def audit(request: AuditRequest) -> int | None:
     """Audit the scores of tables, say what came out, and whether that is within the limits."""
-    if request.summaries or request.stream or request.save_summary is not None or names_many(request.tables):
+    if request.sketches or request.stream or request.save_sketch is not None or names_many(request.tables):
         from trueup.cli._audit_stream import audit_batches
 
         return audit_batches(request)
@@ -231,7 +231,7 @@ def print_findings(request: AuditRequest, table: str, findings: Findings, second
     elif not request.quiet:
         from trueup.cli._audit_screen import print_audit
 
-        what = "" if request.summaries else f": {shown(request.score)!r} against {shown(request.label)!r}"
+        what = "" if request.sketches else f": {shown(request.score)!r} against {shown(request.label)!r}"
         print_audit(request, f"{shown(table)}{what}", findings, seconds)
 
 

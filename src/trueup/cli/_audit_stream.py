@@ -32,15 +32,15 @@ def audit_batches(request: AuditRequest) -> int | None:
     """Audit tables by way of their summary, say what came out, and whether that is within the limits."""
     _refuse_what_needs_rows(request)
     output_format = check_segment_table(request.output, request.table)
-    if request.save_summary is not None:
-        check_output(request.save_summary)
+    if request.save_sketch is not None:
+        check_output(request.save_sketch)
     started = time.perf_counter()
-    summary = _merged(request) if request.summaries else _summarized(request)
+    summary = _merged(request) if request.sketches else _summarized(request)
     result = summary.audit(min_rows=request.options["min_rows"], level=request.options["level"])
     findings = findings_of_summary(result, request.top)
     seconds = time.perf_counter() - started
-    if request.save_summary is not None:
-        summary.save(request.save_summary)
+    if request.save_sketch is not None:
+        summary.save(request.save_sketch)
     if request.output is not None and request.output != STANDARD_STREAM:
         write_segment_table(result.segments, request.output, output_format)
     with after_writing():
@@ -58,7 +58,7 @@ def _refuse_what_needs_rows(request: AuditRequest) -> None:
             f"{request.needs_rows[0]} needs all rows in memory, and here they are read batch by batch. Leave it out, "
             "or audit one file that fits."
         )
-    if request.summaries:
+    if request.sketches:
         learned = {
             "--by": request.by,
             "--features": request.features,
@@ -74,7 +74,7 @@ def _refuse_what_needs_rows(request: AuditRequest) -> None:
         }
         for option, given in learned.items():
             if given:
-                raise ParameterError(f"{option} can't be given with --summaries, which have it in them.")
+                raise ParameterError(f"{option} can't be given with --sketches, which have it in them.")
 
 
 def _merged(request: AuditRequest) -> SegmentSummary:
@@ -83,10 +83,10 @@ def _merged(request: AuditRequest) -> SegmentSummary:
     from trueup.auditing import load_summary, merge_summaries
 
     paths = [found.path for found in find_files(request.tables)]
-    for output in (request.output, request.save_summary):
+    for output in (request.output, request.save_sketch):
         if output is not None and os.path.realpath(output) in map(os.path.realpath, paths):
-            raise ParameterError(f"{output!r} is one of the summaries to read. Name another file.")
-    with working_on("merging the summaries", request.quiet):
+            raise ParameterError(f"{output!r} is one of the sketches to read. Name another file.")
+    with working_on("merging the sketches", request.quiet):
         return merge_summaries(load_summary(path) for path in paths)
 
 
@@ -98,7 +98,7 @@ def _summarized(request: AuditRequest) -> SegmentSummary:
 
     stream = stream_of(request.tables, request.reading, single_files=True)
     assert stream is not None
-    for output in (request.output, request.save_summary):
+    for output in (request.output, request.save_sketch):
         if output not in (None, STANDARD_STREAM):
             refuse_output_in(request.tables, str(output), stream)
     roles = _roles(request, stream)

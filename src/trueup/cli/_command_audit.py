@@ -105,8 +105,13 @@ def audit_command(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
-    level: Annotated[
-        float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=_SEARCH)
+    significance: Annotated[
+        float,
+        typer.Option(
+            "--significance",
+            help="How often a search may find a wrong segment where every score is right: 0.05 is 5 %.",
+            rich_help_panel=_SEARCH,
+        ),
     ] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws and halves.", rich_help_panel=_SEARCH)] = 0,
     jobs: Jobs = None,
@@ -141,20 +146,20 @@ def audit_command(
             rich_help_panel=_LARGE,
         ),
     ] = False,
-    save_summary: Annotated[
+    save_sketch: Annotated[
         str | None,
         typer.Option(
-            "--save-summary",
-            help="Keep what the audit needs of the rows in this file, a summary of fixed size.",
+            "--save-sketch",
+            help="Save the sketch: all that an audit needs of the rows, in a file of fixed size.",
             metavar="FILE",
             rich_help_panel=_LARGE,
         ),
     ] = None,
-    summaries: Annotated[
+    sketches: Annotated[
         bool,
         typer.Option(
-            "--summaries",
-            help="The tables are such summaries, of other rows each: audit them together.",
+            "--sketches",
+            help="The tables are saved sketches, each of other rows: audit them together.",
             rich_help_panel=_LARGE,
         ),
     ] = False,
@@ -168,7 +173,7 @@ def audit_command(
     ] = False,
 ) -> Work:
     """Show where scores are wrong, by how much, and whether that is more than noise."""
-    if not summaries:
+    if not sketches:
         for option, value in (("--label", label), ("--score", score)):
             if value is None:
                 raise typer.BadParameter("name the column", param_hint=option)
@@ -189,7 +194,7 @@ def audit_command(
         "min_rows": min_rows,
         "max_segments": max_segments,
         "null_samples": _NULL_SAMPLES if null_samples is None else null_samples,
-        "level": level,
+        "level": significance,
         "random_state": seed,
         "n_jobs": jobs,
         "verbose": 0 if quiet else 1,
@@ -216,8 +221,8 @@ def audit_command(
         fail_above=fail_above,
         fail_on_significant=fail_on_significant,
         stream=stream,
-        summaries=summaries,
-        save_summary=save_summary,
+        sketches=sketches,
+        save_sketch=save_sketch,
         needs_rows=tuple(option for option, value in needs_rows.items() if value is not None and value is not False),
         options=options,
         positive=positive,

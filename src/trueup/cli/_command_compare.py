@@ -10,7 +10,7 @@ import typer
 from trueup.cli._compare import CompareRequest, FailOn, compare
 from trueup.cli._files import STANDARD_STREAM, Reading
 from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Html, InputFormat, Jobs, Positive, Work, refuse_both
-from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
+from trueup.cli._rules import Guardrails, Metric, Primary, Significance, rules_of
 
 __all__ = ["compare_command"]
 
@@ -24,18 +24,16 @@ def compare_command(
     base: Annotated[str, typer.Option("--base", help="The column of the base model's probabilities.")],
     candidate: Annotated[str, typer.Option("--candidate", help="The column of the candidate's probabilities.")],
     weight: Annotated[str | None, typer.Option("--weight", help="The column of sample weights.")] = None,
-    cluster: Annotated[
+    group: Annotated[
         str | None,
-        typer.Option("--cluster", help="The column that says which rows belong together, such as a user's."),
+        typer.Option("--group", help="A column such as a user's id: rows with the same value are resampled together."),
     ] = None,
     positive: Positive = None,
     input_format: InputFormat = None,
     delimiter: Delimiter = None,
     primary: Primary = Metric.LOG_LOSS,
     guardrail: Guardrails = None,
-    level: Annotated[
-        float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=RULES)
-    ] = 0.05,
+    significance: Significance = 0.05,
     features: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,7 +106,7 @@ def compare_command(
     if as_json and output == STANDARD_STREAM:
         raise typer.BadParameter("the table goes to stdout, so JSON can't", param_hint="--json")
     options = {
-        "level": level,
+        "level": significance,
         "max_depth": max_depth,
         "max_values": max_values,
         "min_rows": min_rows,
@@ -125,7 +123,7 @@ def compare_command(
         base=base,
         candidate=candidate,
         weight=weight,
-        cluster=cluster,
+        group=group,
         reading=Reading.of(input_format, delimiter),
         features=tuple(features or ()),
         drop=tuple(drop or ()),

@@ -12,7 +12,7 @@ from trueup.cli._evaluate import EvaluateOptions, EvaluateRequest, evaluate
 from trueup.cli._files import Reading
 from trueup.cli._models import ModelSpec
 from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Force, InputFormat, Jobs, Positive, Work, refuse_both
-from trueup.cli._rules import RULES, Guardrails, Metric, Primary, rules_of
+from trueup.cli._rules import Guardrails, Metric, Primary, Significance, rules_of
 
 __all__ = ["evaluate_command"]
 
@@ -47,22 +47,14 @@ def evaluate_command(
         str | None,
         typer.Option(
             "--group",
-            help="Keep rows with the same value of this column, such as a user, on one side. It is no feature.",
+            help="A column such as a user's id: rows with the same value are never separated, and intervals resample "
+            "them together. With --time the split is in time all the same. It is not a feature.",
             rich_help_panel=_ROWS,
         ),
     ] = None,
     test_size: Annotated[
         float, typer.Option("--test-size", help="About what share of the rows tests.", rich_help_panel=_ROWS)
     ] = 0.3,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            help="The column that says which rows are not independent of each other, for the intervals; by default the "
-            "group's, and the time's if it has 30 values or more to test on.",
-            rich_help_panel=_ROWS,
-        ),
-    ] = None,
     features: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,9 +96,7 @@ def evaluate_command(
     ] = None,
     primary: Primary = Metric.LOG_LOSS,
     guardrail: Guardrails = None,
-    level: Annotated[
-        float, typer.Option(help="The level of significance, between 0 and 1.", rich_help_panel=RULES)
-    ] = 0.05,
+    significance: Significance = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split, the fit and the draws.")] = 0,
     force: Force = False,
     jobs: Jobs = None,
@@ -127,7 +117,6 @@ def evaluate_command(
 ) -> Work:
     """Split scored rows, calibrate on the one side, and say on the other whether to ship it."""
     refuse_both(features=features, drop=drop)
-    refuse_both(time=time, group=group)
     if (table is None) == (manifest is None):
         raise typer.BadParameter("name a table, a folder of tables, or --manifest: one of them", param_hint="TABLE")
     if not 0 < test_size < 1:
@@ -140,7 +129,6 @@ def evaluate_command(
         positive=positive,
         time=time,
         group=group,
-        cluster=cluster,
         test_size=test_size,
         features=tuple(features or ()),
         drop=tuple(drop or ()),
@@ -154,7 +142,7 @@ def evaluate_command(
         options=EvaluateOptions(
             max_rounds=max_rounds,
             refit=refit,
-            comparison={"level": level, **rules_of(primary, guardrail)},
+            comparison={"level": significance, **rules_of(primary, guardrail)},
             seed=seed,
             strict=strict,
         ),

@@ -83,11 +83,11 @@ def fit_command(
             f"than {STREAMED_FROM:,} rows of one.",
         ),
     ] = None,
-    key: Annotated[
+    group: Annotated[
         str | None,
         typer.Option(
-            "--key",
-            help="A column such as a user's id: rows of one value are on one side of every split. It is no feature.",
+            "--group",
+            help="A column such as a user's id: no split separates rows with the same value. It is not a feature.",
         ),
     ] = None,
     scheduler: Annotated[
@@ -130,7 +130,7 @@ def fit_command(
         quiet=quiet,
         estimator=estimator,
         stream=stream,
-        key=key,
+        group=group,
         positive=positive,
         scheduler=scheduler,
     )

@@ -45,7 +45,7 @@ class CompareRequest:
     base: str
     candidate: str
     weight: str | None
-    cluster: str | None
+    group: str | None
     reading: Reading
     features: tuple[str, ...]
     drop: tuple[str, ...]
@@ -75,7 +75,7 @@ def compare(request: CompareRequest) -> int | None:
         features=request.features,
         categorical=request.categorical,
         drop=request.drop,
-        others={"--base": request.base, "--candidate": request.candidate, "--cluster": request.cluster},
+        others={"--base": request.base, "--candidate": request.candidate, "--group": request.group},
     )
     refuse_dates(table, roles, named=bool(request.features))
     table = source.with_category_text(table, roles.categorical)
@@ -114,7 +114,7 @@ def _compared(request: CompareRequest, roles: Roles, table: Any) -> Comparison:
             X,
             sample_weight=None if roles.weight is None else table.column(roles.weight),
             pos_label=positive_label(request.positive, labels.type),
-            cluster=None if request.cluster is None else table.column(request.cluster),
+            cluster=None if request.group is None else table.column(request.group),
             categorical_features=list(roles.categorical) or "from_dtype",
             **request.options,
         )
@@ -123,14 +123,14 @@ def _compared(request: CompareRequest, roles: Roles, table: Any) -> Comparison:
     except WeightError as error:
         raise WeightError(f"The weights, column {roles.weight!r}: {error}") from error
     except DataError as error:
-        if type(error) is DataError and request.cluster is not None:
-            raise DataError(f"The clusters, column {request.cluster!r}: {error}") from error
+        if type(error) is DataError and request.group is not None:
+            raise DataError(f"The groups, column {request.group!r}: {error}") from error
         raise
 
 
 def _print(request: CompareRequest, result: Comparison, seconds: float) -> None:
     if request.as_json:
-        names = ("table", "label", "base", "candidate", "weight", "cluster")
+        names = ("table", "label", "base", "candidate", "weight", "group")
         columns = {name: getattr(request, name) for name in names}
         print_json({"columns": columns, "seconds": seconds, "html": request.html} | result.to_dict())
     elif not request.quiet:

@@ -128,8 +128,8 @@ def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, st
         sample_weight=roles.weight,
         pos_label=positive_label(spec.positive, table.column(roles.label).type),
         time=spec.time,
-        group=spec.group,
-        cluster=spec.cluster,
+        group=None if spec.time else spec.group,
+        cluster=spec.group if spec.time else None,
         test_size=spec.test_size,
         features=roles.features,
         categorical_features=roles.categorical or "from_dtype",
@@ -147,8 +147,8 @@ def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, st
 
 
 def _no_features(spec: ModelSpec, columns: list[str], where: str) -> list[str]:
-    """The columns of times, groups and clusters, which are no features unless they are named as such."""
-    named = {"--time": spec.time, "--group": spec.group, "--cluster": spec.cluster}
+    """The columns of times and groups, which are no features unless they are named as such."""
+    named = {"--time": spec.time, "--group": spec.group}
     for option, name in named.items():
         if name is not None:
             check_column(name, columns, option, where)

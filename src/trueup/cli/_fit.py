@@ -43,7 +43,7 @@ class FitRequest:
     quiet: bool
     estimator: dict[str, Any]  # parameters of MCGrad
     stream: bool | None = None  # None: if the rows are many
-    key: str | None = None
+    group: str | None = None
     positive: str | None = None
     scheduler: str | None = None
 
@@ -74,7 +74,7 @@ def _stream(request: FitRequest) -> Stream | None:
     if not names_many(tables):
         if tables[0] != STANDARD_STREAM and is_same_file(tables[0], request.output):
             raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file for the model.")
-        asked_for = request.stream or request.key is not None or request.scheduler is not None
+        asked_for = request.stream or request.group is not None or request.scheduler is not None
         if request.stream is False or not (asked_for or _has_many_rows(tables[0], request.reading)):
             return None
     elif request.stream is False:
@@ -101,8 +101,8 @@ def _has_many_rows(path: str, reading: Reading) -> bool:
 
 
 def _fitted_in_memory(request: FitRequest) -> Any:
-    if request.key is not None:
-        raise ParameterError("--key decides where rows are read batch by batch. Use it with --stream.")
+    if request.group is not None:
+        raise ParameterError("--group only works with --stream. Add --stream.")
     source = TableSource.of(request.tables[0], request.reading)
     table = source.read()
     roles = roles_of_table(request, table, source.name)

@@ -21,11 +21,11 @@ PATIENCE = 10  # seconds that a scheduler has to answer
 
 def fitted_stream(request: FitRequest, stream: Stream) -> Any:
     """The model of tables that are read batch by batch; on a cluster if one is named."""
-    named = (request.label, request.score, request.weight, request.key)
+    named = (request.label, request.score, request.weight, request.group)
     # Its error names the file, and the one that follows would not.
     stream.check([name for name in named if name is not None and name in stream.partial_columns])
     roles = roles_of_table(request, stream.shape(), stream.name)
-    columns = {"label": roles.label, "score": roles.score, "weight": roles.weight, "key": request.key}
+    columns = {"label": roles.label, "score": roles.score, "weight": roles.weight, "key": request.group}
     more = {
         "features": list(roles.features),
         "pos_label": positive_label(request.positive, stream.schema([roles.label]).field(0).type),
@@ -36,10 +36,10 @@ def fitted_stream(request: FitRequest, stream: Stream) -> Any:
 
 
 def roles_of_table(request: FitRequest, table: Any, where: str) -> Roles:
-    """Which column is what; the key is no feature unless it is named as one."""
+    """Which column is what; the column of groups is no feature unless it is named as one."""
     drop = request.drop
-    if request.key is not None and not request.features:
-        drop = (*drop, request.key)
+    if request.group is not None and not request.features:
+        drop = (*drop, request.group)
     roles = assign_roles(
         table,
         where,

@@ -30,7 +30,6 @@ class ModelSpec:
     positive: str | None = None
     time: str | None = None
     group: str | None = None
-    cluster: str | None = None
     test_size: float = 0.3
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -46,9 +45,8 @@ class ModelSpec:
         for key in ("label", "score"):
             if getattr(self, key) is None:
                 raise ParameterError(f"{where}: which column is the {key}? Name it with --{key}, or in the manifest.")
-        for one, other in (("time", "group"), ("features", "drop")):
-            if getattr(self, one) and getattr(self, other):
-                raise ParameterError(f"{where}: use {one} or {other}, not both.")
+        if self.features and self.drop:
+            raise ParameterError(f"{where}: use features or drop, not both.")
         return self
 
 
@@ -138,10 +136,6 @@ def _with(spec: ModelSpec, entry: Any, where: str) -> ModelSpec:
         spec = replace(spec, drop=())  # what is said nearer by is meant
     elif values.get("drop"):
         spec = replace(spec, features=())
-    if values.get("time"):
-        spec = replace(spec, group=None)
-    elif values.get("group"):
-        spec = replace(spec, time=None)
     return replace(spec, **values)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-__all__ = ["RULES", "Guardrails", "Metric", "Primary", "rules_of"]
+__all__ = ["RULES", "Guardrails", "Metric", "Primary", "Significance", "rules_of"]
 
 RULES = "The rules"
 
@@ -33,6 +33,14 @@ Guardrails: TypeAlias = Annotated[
         help="A metric that must not get worse by more than a margin: auroc, or auroc=0.002 to set the margin. Repeat "
         "the option for more, or say none. By default prauc, auroc and ecce; mce is possible too, in sigmas.",
         metavar="METRIC[=MARGIN]",
+        rich_help_panel=RULES,
+    ),
+]
+Significance: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--significance",
+        help="The error rate of the tests; intervals cover 1 minus this: 0.05 is 5 %.",
         rich_help_panel=RULES,
     ),
 ]
