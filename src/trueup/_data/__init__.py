@@ -14,6 +14,7 @@ from trueup._data._masks import read_mask, read_mask_table
 from trueup._data._open import open_stream
 from trueup._data._part import part_of, to_arrow
 from trueup._data._paths import find_files, is_pattern, would_read
+from trueup._data._rows import Given, Rows, check_there, given_rows, read_rows
 from trueup._data._sample import sample_of
 from trueup._data._sniff import CSV, Dialect, Written, delimiter_named, sniff
 from trueup._data._stream import BATCH_ROWS, Stream
@@ -32,13 +33,16 @@ __all__ = [
     "Column",
     "Dialect",
     "Format",
+    "Given",
     "Hashes",
     "LabelClasses",
     "Labels",
+    "Rows",
     "Stream",
     "Written",
     "arrow_to_numpy",
     "build_table",
+    "check_there",
     "check_weights_together",
     "csv_schema",
     "delimiter_named",
@@ -47,6 +51,7 @@ __all__ = [
     "fitted",
     "floats_to_arrow",
     "format_of_ending",
+    "given_rows",
     "hash_column",
     "is_pattern",
     "json_values",
@@ -66,6 +71,7 @@ __all__ = [
     "read_labels",
     "read_mask",
     "read_mask_table",
+    "read_rows",
     "read_scores",
     "read_table",
     "read_weights",
