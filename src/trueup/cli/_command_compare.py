@@ -10,7 +10,7 @@ import typer
 from trueup.cli._compare import CompareRequest, FailOn, compare
 from trueup.cli._files import STANDARD_STREAM, Reading
 from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Html, InputFormat, Jobs, Positive, Work, refuse_both
-from trueup.cli._rules import Guardrails, Metric, Primary, Significance, rules_of
+from trueup.cli._rules import Guardrails, Primary, PrimaryMetric, Significance, rules_of
 
 __all__ = ["compare_command"]
 
@@ -31,7 +31,7 @@ def compare_command(
     positive: Positive = None,
     input_format: InputFormat = None,
     delimiter: Delimiter = None,
-    primary: Primary = Metric.LOG_LOSS,
+    primary: Primary = PrimaryMetric.LOG_LOSS,
     guardrail: Guardrails = None,
     significance: Significance = 0.05,
     features: Annotated[

@@ -12,7 +12,7 @@ from trueup.cli._evaluate import EvaluateOptions, EvaluateRequest, evaluate
 from trueup.cli._files import Reading
 from trueup.cli._models import ModelSpec
 from trueup.cli._options import INPUT_FILES, AsJson, Delimiter, Force, InputFormat, Jobs, Positive, Work, refuse_both
-from trueup.cli._rules import Guardrails, Metric, Primary, Significance, rules_of
+from trueup.cli._rules import Guardrails, Primary, PrimaryMetric, Significance, rules_of
 
 __all__ = ["evaluate_command"]
 
@@ -94,7 +94,7 @@ def evaluate_command(
             rich_help_panel=_MANY,
         ),
     ] = None,
-    primary: Primary = Metric.LOG_LOSS,
+    primary: Primary = PrimaryMetric.LOG_LOSS,
     guardrail: Guardrails = None,
     significance: Significance = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split, the fit and the draws.")] = 0,

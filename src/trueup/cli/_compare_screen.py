@@ -23,15 +23,6 @@ VERDICTS = {
     "inconclusive": "Inconclusive: neither shipping nor keeping is backed by these rows.",
 }
 _COLOURS = {"ship": "green", "keep": "red", "inconclusive": "yellow"}
-_NAMES = {
-    "log_loss": "Log loss",
-    "brier": "Brier score",
-    "prauc": "PRAUC",
-    "auroc": "AUROC",
-    "ecce": "ECCE",
-    "ece": "ECE",
-    "mce": "MCE, σ",
-}
 _WIDTH_OF_A_TABLE = 72
 
 
@@ -83,17 +74,20 @@ def _facts(result: Comparison, seconds: float) -> list[tuple[str, Any]]:
 def _metrics(metrics: list[dict[str, Any]]) -> Any:
     from rich.table import Table
 
+    from trueup.metrics import METRICS
+
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
     table.add_column("Metric", no_wrap=True)
     for name in ("Base", "Candidate", "Difference", "Interval"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Outcome", no_wrap=True)
     for metric in metrics:
-        digits = 1 if metric["metric"] == "mce" else 5
+        known = METRICS[metric["metric"]]
+        digits = 1 if known.unit else 5
         low, high = (signed(metric[end], digits) for end in ("low", "high"))
         values = (_number(metric[name], digits) for name in ("base", "candidate"))
         table.add_row(
-            _NAMES[metric["metric"]],
+            f"{known.title},{known.unit}" if known.unit else known.title,
             *values,
             signed(metric["difference"], digits),
             "–" if metric["low"] is None else f"{low} … {high}",

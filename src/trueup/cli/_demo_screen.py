@@ -21,7 +21,7 @@ __all__ = ["print_story"]
 _BAR_WIDTH = 12
 _WIDTH_WITH_BARS = 96
 _WORSE, _BETTER = "red", "green"
-_IN_BRIEF = {"log_loss": "log loss", "auroc": "AUROC", "ece": "ECE"}
+_IN_BRIEF = ("log_loss", "auroc", "ece")
 
 
 def print_story(story: Story, files: dict[str, str]) -> None:
@@ -56,10 +56,12 @@ def _files_of(act: Act, files: dict[str, str]) -> dict[str, str]:
 
 
 def _draw_in_brief(console: Console, act: Act, files: dict[str, str]) -> None:
+    from trueup.metrics import METRICS
+
     evaluation = act.evaluation
     metrics = {row["metric"]: row for row in evaluation.comparison.to_dict(0)["metrics"]}
     changes = [
-        f"{words} {metrics[name]['base']:.4f} → {metrics[name]['candidate']:.4f}" for name, words in _IN_BRIEF.items()
+        f"{METRICS[name].label} {metrics[name]['base']:.4f} → {metrics[name]['candidate']:.4f}" for name in _IN_BRIEF
     ]
     split = str(evaluation.split)
     console.print(f"   {split[0].upper()}{split[1:]}.")

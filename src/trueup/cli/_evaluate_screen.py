@@ -23,17 +23,7 @@ _VERDICTS = {
     "keep": "KEEP the scores as they are.",
     "inconclusive": "INCONCLUSIVE: these rows can't tell.",
 }
-_METRICS = {
-    "log_loss": "Log loss",
-    "brier": "Brier score",
-    "prauc": "PRAUC",
-    "auroc": "AUROC",
-    "ecce": "ECCE",
-    "ece": "ECE",
-    "mce": "MCE",
-}
 _OUTCOMES = {"improves": ("better", "green"), "worsens": ("worse", "red"), "unclear": ("unclear", "dim")}
-_LOSSES = {"brier": "Brier score"}  # what segments are compared by; log loss with any other primary metric
 _MOST_SEGMENTS = 3
 
 
@@ -120,6 +110,8 @@ def _metric_table(evaluation: Evaluation) -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    from trueup.metrics import METRICS
+
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
     table.add_column("Held-out rows", no_wrap=True)
     for name in ("before", "after", "change", "interval"):
@@ -128,12 +120,12 @@ def _metric_table(evaluation: Evaluation) -> Any:
     for metric in evaluation.comparison.to_dict(0)["metrics"]:
         word, style = _OUTCOMES[metric["outcome"]] if metric["low"] is not None else ("", "dim")
         role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")
-        unit = " σ" if metric["metric"] == "mce" else ""
-        digits = 1 if metric["metric"] == "mce" else 4
+        known = METRICS[metric["metric"]]
+        unit, digits = known.unit, known.digits
         low, high = (signed(metric[end], digits) for end in ("low", "high"))
         interval = "" if metric["low"] is None else f"{low} to {high}"
         table.add_row(
-            _METRICS.get(metric["metric"], metric["metric"]),
+            known.title,
             f"{_number(metric['base']):.{digits}f}{unit}",
             f"{_number(metric['candidate']):.{digits}f}{unit}",
             signed(metric["difference"], digits),
@@ -152,9 +144,12 @@ def _how_sure(evaluation: Evaluation) -> str:
 
 
 def _draw_segments(console: Console, evaluation: Evaluation) -> None:
+    from trueup.metrics import METRICS
+
     comparison = evaluation.comparison
     if not comparison.n_segments:
         return
+    compared_by = "brier" if comparison.primary == "brier" else "log_loss"
     before, after = evaluation.audits
     wrong = f"{before.n_significant:,} were significantly wrong before, {after.n_significant:,} are after"
     told = f"{comparison.n_gaining:,} gain significantly, {comparison.n_harmed:,} are harmed"
@@ -163,7 +158,7 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     for outcome, style in (("harmed", "red"), ("gains", "green")):
         for row in comparison._rows_of(comparison._listing.stories(outcome)[:_MOST_SEGMENTS]):
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
-            loss = f"{_LOSSES.get(comparison.primary, 'log loss')} {row['base_loss']:.4f} → {row['candidate_loss']:.4f}"
+            loss = f"{METRICS[compared_by].label} {row['base_loss']:.4f} → {row['candidate_loss']:.4f}"
             numbers = f"{row['rows']:,} rows: {loss} (p {p_value})"
             console.print(f"  {outcome}: {shown(row['segment'])}", style=style)
             console.print(f"    {numbers}")

@@ -7,13 +7,13 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-__all__ = ["RULES", "Guardrails", "Metric", "Primary", "Significance", "rules_of"]
+__all__ = ["RULES", "Guardrails", "Primary", "PrimaryMetric", "Significance", "rules_of"]
 
 RULES = "The rules"
 
 
-class Metric(str, enum.Enum):
-    """What can be primary."""
+class PrimaryMetric(str, enum.Enum):
+    """What can be primary: `trueup.metrics.METRICS` without the MCE, written out so that parsing loads nothing else."""
 
     LOG_LOSS = "log_loss"
     BRIER = "brier"
@@ -24,7 +24,7 @@ class Metric(str, enum.Enum):
 
 
 Primary: TypeAlias = Annotated[
-    Metric, typer.Option("--primary", help="The metric that must improve.", rich_help_panel=RULES)
+    PrimaryMetric, typer.Option("--primary", help="The metric that must improve.", rich_help_panel=RULES)
 ]
 Guardrails: TypeAlias = Annotated[
     list[str] | None,
@@ -46,7 +46,7 @@ Significance: TypeAlias = Annotated[
 ]
 
 
-def rules_of(primary: Metric, guardrails: list[str] | None) -> dict[str, Any]:
+def rules_of(primary: PrimaryMetric, guardrails: list[str] | None) -> dict[str, Any]:
     """The parameters of `trueup.compare` that the options mean."""
     if guardrails is None:
         return {"primary": primary.value}
@@ -56,7 +56,7 @@ def rules_of(primary: Metric, guardrails: list[str] | None) -> dict[str, Any]:
     names = []
     for text in guardrails:
         name, equals, margin = text.partition("=")
-        known = [*(metric.value for metric in Metric), "mce"]
+        known = [*(metric.value for metric in PrimaryMetric), "mce"]
         if name not in known:
             raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint="--guardrail")
         names.append(name)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["print_summary"]
 
-_METRICS = {"log_loss": "Log loss", "prauc": "PRAUC", "auroc": "AUROC", "ece": "ECE"}
 _MOST_MODELS = 30
 
 
@@ -41,14 +40,17 @@ def _model_table(summary: Summary) -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    from trueup.evaluation import SHOWN_METRICS
+    from trueup.metrics import METRICS
+
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
     table.add_column("Model", overflow="fold")
     table.add_column("Verdict", no_wrap=True)
     table.add_column("Test rows", justify="right", no_wrap=True)
-    for name in _METRICS.values():
-        table.add_column(name, justify="right", no_wrap=True)
+    for name in SHOWN_METRICS:
+        table.add_column(METRICS[name].title, justify="right", no_wrap=True)
     for model in summary.models[:_MOST_MODELS]:
-        changes = [_change(model.change(metric)) if model.trusted else "–" for metric in _METRICS]
+        changes = [_change(model.change(metric)) if model.trusted else "–" for metric in SHOWN_METRICS]
         verdict = Text(model.verdict, style=VERDICT_STYLES[model.verdict])
         table.add_row(shown(model.name), verdict, f"{model.rows:,}", *changes)
     if len(summary.models) > _MOST_MODELS:
@@ -59,16 +61,17 @@ def _model_table(summary: Summary) -> Any:
 def _percentile_table(summary: Summary) -> Any:
     from rich.table import Table
 
-    from trueup.evaluation import PERCENTILES
+    from trueup.evaluation import PERCENTILES, SHOWN_METRICS
+    from trueup.metrics import METRICS
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
     table.add_column("Percentile", no_wrap=True)
-    for name in _METRICS.values():
-        table.add_column(name, justify="right", no_wrap=True)
+    for name in SHOWN_METRICS:
+        table.add_column(METRICS[name].title, justify="right", no_wrap=True)
     for place, percentile in enumerate(PERCENTILES):
-        table.add_row(f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in _METRICS))
-    table.add_row("improve", *(percent(summary.improved[metric], 0) for metric in _METRICS), style="bold")
-    table.add_row("don't get worse", *(percent(summary.not_worse[metric], 0) for metric in _METRICS))
+        table.add_row(f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in SHOWN_METRICS))
+    table.add_row("improve", *(percent(summary.improved[metric], 0) for metric in SHOWN_METRICS), style="bold")
+    table.add_row("don't get worse", *(percent(summary.not_worse[metric], 0) for metric in SHOWN_METRICS))
     return table
 
 

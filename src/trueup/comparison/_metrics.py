@@ -10,8 +10,9 @@ from typing import Any
 from trueup.comparison._input import PairedRows
 from trueup.comparison._intervals import Intervals
 from trueup.comparison._losses import LOSSES, paired_loss
-from trueup.comparison._options import HIGHER_IS_BETTER, CompareOptions
+from trueup.comparison._options import CompareOptions
 from trueup.comparison._ranked import HALVED, halve, rank_rows, resample
+from trueup.metrics import METRICS, Better
 
 __all__ = ["MetricDifference", "measure_metrics", "with_role"]
 
@@ -56,9 +57,9 @@ class MetricDifference:
         return self.candidate - self.base
 
     @property
-    def better(self) -> str:
+    def better(self) -> Better:
         """Which values are better."""
-        return "higher" if self.metric in HIGHER_IS_BETTER else "lower"
+        return METRICS[self.metric].better
 
     @property
     def loss(self) -> float:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from trueup.errors import ParameterError
+from trueup.metrics import METRICS
 
-__all__ = ["GUARDRAILS", "HIGHER_IS_BETTER", "METRICS", "CompareOptions"]
+__all__ = ["GUARDRAILS", "CompareOptions"]
 
-METRICS = ("log_loss", "brier", "prauc", "auroc", "ecce", "ece", "mce")
-HIGHER_IS_BETTER = ("prauc", "auroc")
 GUARDRAILS = ("prauc", "auroc", "ecce")
 PRIMARIES = tuple(name for name in METRICS if name != "mce")  # the MCE is a maximum, of noise too
 

@@ -32,6 +32,7 @@ from trueup._report import (
 )
 from trueup.auditing import segments_before_and_after
 from trueup.comparison._metrics import MetricDifference
+from trueup.metrics import METRICS
 
 if TYPE_CHECKING:
     from trueup._report import Outcome, Tone
@@ -47,15 +48,6 @@ _VERDICTS: dict[str, tuple[str, Tone]] = {
     "ship": ("Ship the candidate", "good"),
     "keep": ("Keep the base", "bad"),
     "inconclusive": ("Inconclusive", "unsure"),
-}
-_METRICS = {
-    "log_loss": ("Log loss", Form.DECIMAL, "How surprised the scores are by what happens. Lower is better."),
-    "brier": ("Brier score", Form.DECIMAL, "The mean squared distance of scores from what happens. Lower is better."),
-    "prauc": ("PRAUC", Form.DECIMAL, "How well the highest scores pick out the positives. Higher is better."),
-    "auroc": ("AUROC", Form.DECIMAL, "How often a positive is scored above a negative. Higher is better."),
-    "ecce": ("ECCE", Form.PERCENT, "How wrong the scores are over some range of them. Lower is better."),
-    "ece": ("ECE", Form.PERCENT, "How wrong the scores are in bins, on average. Lower is better."),
-    "mce": ("MCE", Form.SIGMAS, "How wrong the scores are in the worst segment. Lower is better."),
 }
 _OUTCOMES: dict[str, Outcome] = {"improves": "better", "worsens": "worse", "unclear": "unclear"}
 _OPTIONS = {"gains": Option("gains", "good"), "harmed": Option("harmed", "bad"), "unclear": Option("can't tell")}
@@ -92,10 +84,11 @@ def comparison_page(
 def _headline(comparison: Comparison) -> Headline:
     word, tone = _VERDICTS[comparison.verdict]
     primary = next(metric for metric in comparison._metrics if metric.role == "primary")
-    name, form, _ = _METRICS[primary.metric]
+    metric = METRICS[primary.metric]
+    form = Form(metric.form)
     share = primary.difference / primary.base if primary.base else math.nan
     by = f" ({in_form(share, Form.PERCENT, signed=True)})" if math.isfinite(share) else ""
-    moved = f"{name} goes from {in_form(primary.base, form)} to {in_form(primary.candidate, form)}{by}"
+    moved = f"{metric.title} goes from {in_form(primary.base, form)} to {in_form(primary.candidate, form)}{by}"
     why = {
         "improves": "better by more than noise explains",
         "worsens": "worse by more than noise explains",
@@ -133,13 +126,13 @@ def _facts(comparison: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
 
 
 def _number(metric: MetricDifference) -> Number:
-    name, form, reads = _METRICS[metric.metric]
+    known = METRICS[metric.metric]
     has_interval = math.isfinite(metric.low)
     return Number(
-        name=name,
-        reads=reads,
+        name=known.title,
+        reads=known.reads,
         values=(Estimate(metric.base), Estimate(metric.candidate)),
-        form=form,
+        form=Form(known.form),
         change=Estimate(metric.difference, metric.low, metric.high),
         p_value=metric.p_value,
         outcome=_OUTCOMES[metric.outcome] if has_interval else None,

@@ -9,18 +9,9 @@ from statistics import NormalDist
 from typing import Any
 
 from trueup.comparison._metrics import MetricDifference
+from trueup.metrics import METRICS
 
 __all__ = ["Facts", "Reason", "reasons_of", "verdict_of"]
-
-_NAMES = {
-    "log_loss": "Log loss",
-    "brier": "The Brier score",
-    "prauc": "PRAUC",
-    "auroc": "AUROC",
-    "ecce": "Calibration error (ECCE)",
-    "ece": "Calibration error (ECE)",
-    "mce": "The worst segment's calibration error (MCE)",
-}
 
 
 @dataclass(frozen=True)
@@ -106,7 +97,8 @@ def reasons_of(metrics: Sequence[MetricDifference], facts: Facts) -> tuple[Reaso
 def _primary(metric: MetricDifference, facts: Facts) -> Reason:
     outcome = metric.outcome
     verb = {"improves": "improves", "worsens": "worsens", "unclear": "does not change by more than noise explains"}
-    text = f"{_name(metric)} {verb[outcome]}: {metric.base:.5g} → {metric.candidate:.5g}{_interval(metric)}."
+    name = METRICS[metric.metric].subject
+    text = f"{name} {verb[outcome]}: {metric.base:.5g} → {metric.candidate:.5g}{_interval(metric)}."
     values = {**_values(metric), "level": facts.level}
     return Reason(f"primary_{outcome}", "primary", outcome == "improves", text, values)
 
@@ -118,7 +110,7 @@ def _guardrail(metric: MetricDifference, facts: Facts) -> Reason:
     would keep back candidates that are better in everything: docs/decisions/comparing.md has the simulations.
     """
     margin, values = metric.margin, _values(metric) | {"margin": metric.margin}
-    name, allowed = _name(metric), _signed(-margin if metric.better == "higher" else margin)
+    name, allowed = METRICS[metric.metric].subject, _signed(-margin if metric.better == "higher" else margin)
     changes = f"it changes by {_signed(metric.low)} to {_signed(metric.high)}"
     if metric.worst <= margin:
         text = f"{name} holds: {changes}, and {allowed} would be allowed."
@@ -203,10 +195,6 @@ def _powered(facts: Facts) -> float:
 def _values(metric: MetricDifference) -> dict[str, Any]:
     names = ("metric", "base", "candidate", "difference", "low", "high", "p_value", "better")
     return {name: getattr(metric, name) for name in names}
-
-
-def _name(metric: MetricDifference) -> str:
-    return _NAMES[metric.metric]
 
 
 def _interval(metric: MetricDifference) -> str:

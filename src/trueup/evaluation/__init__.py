@@ -7,7 +7,7 @@ from trueup.evaluation._evaluate import evaluate
 from trueup.evaluation._result import Evaluation, Seconds
 from trueup.evaluation._save import FILES
 from trueup.evaluation._sides import Side, SplitFacts
-from trueup.evaluation._summary import PERCENTILES, Outcome, Summary, summarize
+from trueup.evaluation._summary import PERCENTILES, SHOWN_METRICS, Outcome, Summary, summarize
 
 __all__ = [
     "FILES",

@@ -13,12 +13,13 @@ import numpy as np
 from trueup._data import json_values
 from trueup.errors import ParameterError
 from trueup.evaluation._result import Evaluation
+from trueup.metrics import METRICS
 
-__all__ = ["METRICS", "PERCENTILES", "Outcome", "Summary", "summarize"]
+__all__ = ["PERCENTILES", "SHOWN_METRICS", "Outcome", "Summary", "summarize"]
 
 SCHEMA_VERSION = 1
 PERCENTILES = (10, 25, 50, 75, 90)
-METRICS = {"log_loss": "lower", "prauc": "higher", "auroc": "higher", "ece": "lower"}
+SHOWN_METRICS = ("log_loss", "prauc", "auroc", "ece")
 _VERDICTS = ("ship", "inconclusive", "keep")
 
 
@@ -73,10 +74,7 @@ class Outcome:
         float
             The change; NaN if the metric was 0 and is no more.
         """
-        before, after = self.before[metric], self.after[metric]
-        if before == after:
-            return 0.0
-        return after / before - 1 if before else math.nan
+        return METRICS[metric].relative_change(self.before[metric], self.after[metric])
 
     @classmethod
     def of(cls, name: str, evaluation: Evaluation | Mapping[str, Any], report: str | None = None) -> Outcome:
@@ -104,8 +102,8 @@ class Outcome:
             verdict=facts["verdict"],
             rows=facts["split"]["test"]["rows"],
             warnings=len(found),
-            before={metric: _number(rows[metric]["base"]) for metric in METRICS},
-            after={metric: _number(rows[metric]["candidate"]) for metric in METRICS},
+            before={metric: _number(rows[metric]["base"]) for metric in SHOWN_METRICS},
+            after={metric: _number(rows[metric]["candidate"]) for metric in SHOWN_METRICS},
             report=report,
             trusted=all(finding["severity"] != "error" for finding in found),
         )
@@ -199,7 +197,7 @@ class Summary:
                 "warnings": model.warnings,
                 "trusted": model.trusted,
             }
-            for metric in METRICS:
+            for metric in SHOWN_METRICS:
                 row[f"{metric}_before"], row[f"{metric}_after"] = model.before[metric], model.after[metric]
                 row[f"{metric}_change"] = model.change(metric)
             table.append(row | {"report": model.report})
@@ -280,9 +278,9 @@ def summarize(evaluations: Any, *, failures: Mapping[str, str] | None = None) ->
     return Summary(
         models=models,
         failures=dict(failures or {}),
-        percentiles={metric: _percentiles(trusted, metric) for metric in METRICS},
-        improved={metric: _share(trusted, metric, strictly=True) for metric in METRICS},
-        not_worse={metric: _share(trusted, metric, strictly=False) for metric in METRICS},
+        percentiles={metric: _percentiles(trusted, metric) for metric in SHOWN_METRICS},
+        improved={metric: _share(trusted, metric, strictly=True) for metric in SHOWN_METRICS},
+        not_worse={metric: _share(trusted, metric, strictly=False) for metric in SHOWN_METRICS},
     )
 
 
@@ -291,15 +289,14 @@ def _percentiles(models: tuple[Outcome, ...], metric: str) -> tuple[float, ...]:
     changes = changes[np.isfinite(changes)]
     if not len(changes):
         return (math.nan,) * len(PERCENTILES)
-    from_best = PERCENTILES if METRICS[metric] == "lower" else [100 - percentile for percentile in PERCENTILES]
+    from_best = PERCENTILES if METRICS[metric].better == "lower" else [100 - percentile for percentile in PERCENTILES]
     return tuple(float(value) for value in np.percentile(changes, from_best))
 
 
 def _share(models: tuple[Outcome, ...], metric: str, *, strictly: bool) -> float:
     if not models:
         return math.nan
-    sign = 1 if METRICS[metric] == "lower" else -1
-    gains = [sign * (model.before[metric] - model.after[metric]) for model in models]
+    gains = [METRICS[metric].gain(model.before[metric], model.after[metric]) for model in models]
     return sum(gain > 0 or (gain == 0 and not strictly) for gain in gains) / len(models)
 
 

@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 from trueup._data import json_values
 from trueup._report import made_with
+from trueup.evaluation._summary import PERCENTILES, SHOWN_METRICS
+from trueup.metrics import METRICS
 
 if TYPE_CHECKING:
     from trueup.evaluation._summary import Summary
 
 __all__ = ["summary_csv", "summary_html"]
-
-_NAMES = {"log_loss": "Log loss", "prauc": "PRAUC", "auroc": "AUROC", "ece": "ECE"}
 
 
 def summary_csv(summary: Summary) -> str:
@@ -49,7 +49,7 @@ def summary_html(summary: Summary) -> str:
         title=f"{n_models} {'model' if n_models == 1 else 'models'} with and without calibration",
         style=_trusted(_text("trueup._report", "page.css")),
         verdicts=_verdicts(summary),
-        metrics=list(_NAMES.values()),
+        metrics=[METRICS[name].title for name in SHOWN_METRICS],
         percentiles=_percentiles(summary),
         left_out=_left_out(summary),
         models=[_model(model) for model in summary.models],
@@ -74,14 +74,14 @@ def _left_out(summary: Summary) -> str:
 
 
 def _percentiles(summary: Summary) -> list[list[str]]:
-    from trueup.evaluation._summary import PERCENTILES
-
     rows = [
-        [f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in _NAMES)]
+        [f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in SHOWN_METRICS)]
         for place, percentile in enumerate(PERCENTILES)
     ]
     shares = {"Models that improve": summary.improved, "Models that don't get worse": summary.not_worse}
-    return rows + [[words, *(f"{100 * share[metric]:.1f} %" for metric in _NAMES)] for words, share in shares.items()]
+    return rows + [
+        [words, *(f"{100 * share[metric]:.1f} %" for metric in SHOWN_METRICS)] for words, share in shares.items()
+    ]
 
 
 def _model(model: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _model(model: Any) -> dict[str, Any]:
         "verdict": model.verdict,
         "rows": f"{model.rows:,}",
         "warnings": model.warnings,
-        "changes": [_change(model.change(metric)) if model.trusted else "–" for metric in _NAMES],
+        "changes": [_change(model.change(metric)) if model.trusted else "–" for metric in SHOWN_METRICS],
     }
 
 

@@ -15,6 +15,7 @@ from trueup.metrics._ecce import brownian_range_survival, ecce, ecce_pvalue, ecc
 from trueup.metrics._groups import maximum_over_groups
 from trueup.metrics._losses import average_precision, brier_score, clipped_scores, log_loss, roc_auc
 from trueup.metrics._multicalibration import multicalibration_error, multicalibration_scorer
+from trueup.metrics._registry import METRICS, Better, Metric
 from trueup.metrics._regression import (
     regression_ecce,
     regression_ecce_pvalue,
