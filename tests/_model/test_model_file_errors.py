@@ -17,6 +17,7 @@ import pytest
 
 import trueup
 from trueup._model import (
+    ARRAY_TYPES,
     CalibrationModel,
     Feature,
     FeatureSpec,
@@ -25,6 +26,7 @@ from trueup._model import (
     ParityRows,
     Trees,
     ValueKind,
+    read_file_bytes,
     read_model,
     write_model,
 )
@@ -307,3 +309,27 @@ def test_knots_that_make_no_map_are_not_saved(
     with pytest.raises(ModelFileError, match=reason):
         write_model(model, parity, tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_a_file_that_declares_more_than_fits_the_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "many trees"
+    n = 1_000_000
+    trees = {name: np.empty(0, dtype) for name, dtype in ARRAY_TYPES.items()}
+    trees |= {
+        "node_offsets": np.zeros(n + 1, np.int32),
+        "leaf_values": np.zeros(n),
+        "category_offsets": np.zeros(1, np.int32),
+    }
+    model, parity = read_model(GOLDEN)
+    write_model(dataclasses.replace(model, rounds=(FittedRound(Trees(**trees), 1.0),)), parity, path)
+    assert path.stat().st_size < 13e6
+    with pytest.raises(ModelFileError, match=r"many trees' .*loading it could take 13\d MiB, and 100 is the"):
+        read_file_bytes(path, max_memory=100 * 2**20)
+    assert read_file_bytes(path, max_memory=200 * 2**20) == path.read_bytes()
+
+
+def test_a_limit_on_memory_lets_ordinary_models_pass_and_says_what_is_no_model(tmp_path: Path) -> None:
+    assert read_file_bytes(GOLDEN, max_memory=2**23) == GOLDEN.read_bytes()
+    (tmp_path / "text").write_text("no model at all, but some text")
+    with pytest.raises(ModelFileError, match="it is not a model file"):
+        read_file_bytes(tmp_path / "text", max_memory=2**23)

@@ -36,6 +36,10 @@ __all__ = ["read_file_bytes", "read_model", "read_model_bytes", "write_model"]
 MAX_FILE_BYTES = 2**30
 MAX_MANIFEST_BYTES = 2**26  # some five million categories
 _MAX_LIST_BYTES = 2**16  # of the zip's list of parts, and of the checksums: a few hundred bytes each
+# Memory that loading takes at most for each byte of a part, as measured. A short category is a Python object several
+# times over; a constant tree has 12 bytes in the file and 150 in the kernel and on the way there.
+_MEMORY_PER_MANIFEST_BYTE = 32
+_MEMORY_PER_ARRAY_BYTE = 12
 _MANIFEST = "manifest.json"
 _CHECKSUMS = "checksums.json"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same model is the same bytes, whenever it is written
@@ -114,55 +118,39 @@ def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRo
 
 
 def read_model_bytes(content: bytes, name: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRows]:
-    """Read a model file whose bytes came another way than from a disk, trusting nothing in it.
-
-    Parameters
-    ----------
-    content : bytes
-        All bytes of the file.
-    name : path-like
-        What messages call it.
-
-    Returns
-    -------
-    CalibrationModel, ParityRows
-        As `read_model` gives them.
-
-    Raises
-    ------
-    ModelFileError
-        If they are not those of a model file, are damaged, or are of a newer format.
-    """
+    """Read a model file whose bytes are in memory, as `read_model` does; messages call it `name`."""
     return _read_from(io.BytesIO(content), name, len(content))
 
 
-def read_file_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read all bytes of what may be a model file, if it is a file and no larger than one may be.
+def read_file_bytes(path: str | os.PathLike[str], *, max_memory: int | None = None) -> bytes:
+    """Read all bytes of a model file for `read_model_bytes`, which checks them.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    bytes
-        For `read_model_bytes`, which checks them.
-
-    Raises
-    ------
-    ModelFileError
-        If it is a pipe, a device or a folder, or too large.
-    OSError
-        If there is no such file, or it can't be opened.
+    Raises a `ModelFileError`, before anything of size is read, if it is a pipe, a device or a folder, if it is
+    too large, or if loading a file with parts of the sizes that it declares could take more than `max_memory` bytes.
     """
     with _open_file(path) as file:
-        content = file.read(MAX_FILE_BYTES + 1)
-    try:
-        _check_size("it", len(content), MAX_FILE_BYTES)
-    except ValueError as error:
-        raise _unusable(path, _reason(error)) from error
+        try:
+            if max_memory is not None:
+                with _open_zip(file, os.fstat(file.fileno()).st_size) as archive:
+                    _check_memory(archive.infolist(), max_memory)
+                file.seek(0)
+            content = file.read(MAX_FILE_BYTES + 1)
+            _check_size("it", len(content), MAX_FILE_BYTES)
+        except _STUMBLES as error:
+            raise _unusable(path, _reason(error)) from error
     return content
+
+
+def _check_memory(parts: Sequence[zipfile.ZipInfo], limit: int) -> None:
+    """Refuse a file for what it declares: nothing is compressed, so the sizes of its parts say what they will take."""
+    manifest = sum(part.file_size for part in parts if part.filename == _MANIFEST)
+    arrays = sum(part.file_size for part in parts) - manifest
+    needed = _MEMORY_PER_MANIFEST_BYTE * manifest + _MEMORY_PER_ARRAY_BYTE * arrays
+    if needed > limit:
+        mebibyte = 2**20
+        raise ValueError(
+            f"loading it could take {needed / mebibyte:,.0f} MiB, and {limit / mebibyte:,.0f} is the limit."
+        )
 
 
 def _read_from(file: BinaryIO, name: str | os.PathLike[str], size: int) -> tuple[CalibrationModel, ParityRows]:
@@ -223,28 +211,34 @@ def _model_from(manifest: dict[str, Any], entries: Mapping[str, bytes]) -> tuple
 
 def _read_entries(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest, and the contents of all parts by name, with their checksums verified."""
-    _check_size("it", size, MAX_FILE_BYTES)
-    _check_end(file, size)
-    try:
-        with zipfile.ZipFile(file) as archive:
-            parts = archive.infolist()
-            manifest, content = _read_manifest(archive, parts)
-            arrays = [f"{name}.npy" for name in array_types(manifest)]
-            if sorted(part.filename for part in parts) != sorted([_MANIFEST, _CHECKSUMS, *arrays]):
-                raise ValueError("its parts are not those of a model file.")
-            if sum(part.file_size for part in parts) > size:
-                raise ValueError("its parts overlap or are cut off.")
-            # Once: of a file that is written while it is read, what was checked must be what is used.
-            others = [part for part in parts if part.filename != _MANIFEST]
-            entries = {_MANIFEST: content, **{part.filename: _read_part(archive, part) for part in others}}
-    except (zipfile.BadZipFile, struct.error, EOFError, OSError) as error:
-        raise ValueError("it is damaged or cut off. Copy or save the file again.") from error
+    with _open_zip(file, size) as archive:
+        parts = archive.infolist()
+        manifest, content = _read_manifest(archive, parts)
+        arrays = [f"{name}.npy" for name in array_types(manifest)]
+        if sorted(part.filename for part in parts) != sorted([_MANIFEST, _CHECKSUMS, *arrays]):
+            raise ValueError("its parts are not those of a model file.")
+        if sum(part.file_size for part in parts) > size:
+            raise ValueError("its parts overlap or are cut off.")
+        # Once: of a file that is written while it is read, what was checked must be what is used.
+        others = [part for part in parts if part.filename != _MANIFEST]
+        entries = {_MANIFEST: content, **{part.filename: _read_part(archive, part) for part in others}}
     _check_size("its list of checksums", len(entries[_CHECKSUMS]), _MAX_LIST_BYTES)
     checksums = _read_json(entries[_CHECKSUMS])
     for name in entries.keys() - {_CHECKSUMS}:
         if hashlib.sha256(entries[name]).hexdigest() != checksums.get(name):
             raise ValueError(f"{name} is damaged (its checksum differs). Copy or save the file again.")
     return manifest, entries
+
+
+@contextlib.contextmanager
+def _open_zip(file: BinaryIO, size: int) -> Iterator[zipfile.ZipFile]:
+    _check_size("it", size, MAX_FILE_BYTES)
+    _check_end(file, size)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except (zipfile.BadZipFile, struct.error, EOFError, OSError) as error:
+        raise ValueError("it is damaged or cut off. Copy or save the file again.") from error
 
 
 def _check_size(what: str, size: int, limit: int) -> None:

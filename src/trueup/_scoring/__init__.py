@@ -3,7 +3,7 @@
 from trueup._runtime import pin_to
 from trueup._scoring._apply import apply_round, correction, probabilities, score_logits
 from trueup._scoring._calibrator import Calibrator
-from trueup._scoring._load import load
+from trueup._scoring._load import load, load_bytes
 from trueup._scoring._observed import Observed, observe_rows, observe_table
 from trueup._scoring._scores import read_base_scores
 from trueup._scoring._stream import ScoredBatch, check_columns, kinds_of, score_batches, with_probabilities
@@ -17,6 +17,7 @@ __all__ = [
     "correction",
     "kinds_of",
     "load",
+    "load_bytes",
     "observe_rows",
     "observe_table",
     "probabilities",
