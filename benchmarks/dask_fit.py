@@ -26,7 +26,7 @@ from huge_table import COLUMNS, HOLD_OUT, huge_table, in_memory, piece_of
 from machine import describe
 from measured import Measurements
 from trueup import MCGrad
-from trueup.distributed import DaskMCGrad
+from trueup.distributed import fit_dask
 from trueup.metrics import log_loss
 
 NEW_ROWS = 500_000
@@ -72,11 +72,11 @@ def of_a_stream(place: Path) -> MCGrad:
     return MCGrad(validation=HOLD_OUT).fit_stream(place, **COLUMNS)
 
 
-def on_workers(place: Path, **options: Any) -> DaskMCGrad:
+def on_workers(place: Path, **options: Any) -> MCGrad:
     """A fit of files that the workers read."""
     import dask.dataframe as dd
 
-    return DaskMCGrad(validation=HOLD_OUT, **options).fit(dd.read_parquet(str(place)), **COLUMNS)
+    return fit_dask(dd.read_parquet(str(place)), estimator=MCGrad(validation=HOLD_OUT, **options), **COLUMNS)
 
 
 def loss_of(model: Any) -> float:

@@ -140,15 +140,17 @@ def on_cluster(folder: Path, n_rows: int, n_workers: int) -> dict[str, float]:
     import psutil
     from distributed import Client, LocalCluster
 
-    from trueup.distributed import DaskMCGrad
+    from trueup import MCGrad
+    from trueup.distributed import fit_dask
 
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "host": "127.0.0.1"}
     with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
         frame = dd.read_parquet(str(huge_table(folder, n_rows)))
+        estimator = MCGrad(validation=HOLD_OUT, max_rounds=ROUNDS)
         for _ in range(2):  # the first time, workers import what they need
             sent = psutil.net_io_counters(pernic=True)["lo"].bytes_sent
             started = time.perf_counter()
-            model = DaskMCGrad(validation=HOLD_OUT, max_rounds=ROUNDS).fit(frame, client=client, **COLUMNS)
+            model = fit_dask(frame, estimator=estimator, client=client, **COLUMNS)
             seconds = time.perf_counter() - started
             sent = psutil.net_io_counters(pernic=True)["lo"].bytes_sent - sent
         memory = client.run(resident)

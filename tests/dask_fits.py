@@ -23,15 +23,14 @@ from trueup._data import hash_column
 from trueup._fitting import sides_for
 from trueup._scoring import Calibrator
 from trueup.datasets import make_traffic
-from trueup.distributed import DaskMCGrad
 
 __all__ = [
     "COLUMNS",
     "content_of",
     "frame_of",
     "kill_itself_at",
-    "kind_of_fit",
     "left_behind",
+    "quick_estimator",
     "rows_made_there",
     "rows_of_traffic",
     "sides_here",
@@ -44,9 +43,9 @@ _GROWTH = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1, "n_
 _FEW = {"max_rounds": 2, "patience": 5, "validation": None, "rescale": "train", "min_sum_hessian_in_leaf": 0.0}
 
 
-def kind_of_fit(kind: type[MCGrad] = DaskMCGrad, **more: Any) -> Any:
+def quick_estimator(**more: Any) -> MCGrad:
     """An estimator whose two rounds take a second."""
-    return kind(**{**_FEW, "lightgbm_params": _GROWTH, **more})
+    return MCGrad(**{**_FEW, "lightgbm_params": _GROWTH, **more})
 
 
 def rows_of_traffic(n: int, seed: int = 5) -> pd.DataFrame:

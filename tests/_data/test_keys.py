@@ -165,8 +165,8 @@ def test_the_hashes_of_today_are_those_of_yesterday() -> None:
     ids=["NaN", "integers", "strings", "codes", "codes of nothing", "objects", "dates", "booleans"],
 )
 def test_a_row_without_a_key_is_told_of(column: Any) -> None:
-    with pytest.raises(DataError, match=r"Column 'user': 1 of 2 rows have no key \(first at row 1\)"):
-        hash_column(column, name="user")
+    with pytest.raises(DataError, match=r"Column 'user': 1 of 2 rows belong to no group \(first at row 1\)"):
+        hash_column(column, name="Column 'user'")
 
 
 def test_what_a_dictionary_has_and_no_row_uses_may_be_missing() -> None:

@@ -64,7 +64,7 @@ def with_one(column: str, value: Any, row: int = 25) -> pa.Table:
         ("p", 1.5, ScoreError, r"Column 'p': 1 of 60 scores are outside \[0, 1\]"),
         ("w", None, WeightError, "The weights, column 'w': .*1 of 60 weights are missing"),
         ("w", -1.0, WeightError, "The weights, column 'w': .*1 of 60 weights are negative"),
-        ("user", None, DataError, "Column 'user': 1 of 60 rows have no key"),
+        ("user", None, DataError, "Column 'user': 1 of 60 rows belong to no group"),
     ],
 )
 def test_a_value_that_is_wrong_in_a_later_file_is_told_with_the_file(
@@ -72,7 +72,7 @@ def test_a_value_that_is_wrong_in_a_later_file_is_told_with_the_file(
 ) -> None:
     folder = files_with(tmp_path, with_one(column, value))
     with pytest.raises(error, match=rf"part-1\.parquet'.*: {message}.*first at row 25"):
-        quick(validation=0.3).fit_stream(folder, key="user", **COLUMNS)
+        quick(validation=0.3).fit_stream(folder, group="user", **COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_table_that_changes_while_it_is_read_is_told_of(again: list[pa.Table],
         ({}, {"label": "z"}, ColumnError, "no column 'z'"),
         ({}, {"label": "y", "score": "q"}, ColumnError, "no column 'q'"),
         ({}, {"label": "y", "weight": "v"}, ColumnError, "no column 'v'"),
-        ({}, {"label": "y", "key": "k"}, ColumnError, "no column 'k'"),
+        ({}, {"label": "y", "group": "k"}, ColumnError, "no column 'k'"),
         ({"score_column": "q"}, {"label": "y"}, ColumnError, "no column 'q'"),
         ({"features": ["x", "q"]}, {"label": "y"}, ColumnError, "no column 'q'"),
         ({"features": "site"}, {"label": "y"}, ParameterError, "features must be a list of names"),
@@ -217,7 +217,7 @@ def test_a_table_that_changes_while_it_is_read_is_told_of(again: list[pa.Table],
         ({"score_column": "w"}, {"label": "y", "score": "p"}, ParameterError, "Name one column"),
         ({"validation": 1}, {"label": "y"}, ParameterError, "validation=1: there must be from 2"),
         ({"validation": 1.5}, {"label": "y"}, ParameterError, "validation=1.5"),
-        ({"validation": [([0], [1])]}, {"label": "y"}, ParameterError, "with key="),
+        ({"validation": [([0], [1])]}, {"label": "y"}, ParameterError, "with group="),
         ({"max_rounds": -1}, {"label": "y"}, ParameterError, "max_rounds"),
         ({"lightgbm_params": {"max_bin": "many"}}, {"label": "y"}, ParameterError, "max_bin"),
         ({"lightgbm_params": {"boosting": "dart"}}, {"label": "y"}, ParameterError, "boosting"),

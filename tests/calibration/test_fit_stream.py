@@ -208,10 +208,10 @@ def test_rows_of_one_key_stay_together_in_whatever_files_they_are(
     users = np.random.default_rng(1).integers(0, 400, 6_000)
     table = SOME.append_column("user", pa.array(users))
     validating = _validating_rows(monkeypatch)
-    rounds_of({"max_rounds": 1}).fit_stream(table.to_batches(999), key="user", **COLUMNS)
+    rounds_of({"max_rounds": 1}).fit_stream(table.to_batches(999), group="user", **COLUMNS)
     order = np.random.default_rng(2).permutation(6_000)
     rounds_of({"max_rounds": 1}).fit_stream(
-        in_files(table.take(order), tmp_path / "rows", 3_000), key="user", **COLUMNS
+        in_files(table.take(order), tmp_path / "rows", 3_000), group="user", **COLUMNS
     )
     first, second = set(users[validating[0]]), set(users[order][validating[1]])
     assert first == second
@@ -236,8 +236,8 @@ def _validating_rows(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 
 def test_a_key_is_no_feature_unless_it_is_named_as_one() -> None:
     table = SOME.append_column("user", pa.array(np.arange(6_000) % 50))
-    assert "user" not in rounds_of({"max_rounds": 1}).fit_stream(table, key="user", **COLUMNS).model_.features.names
-    named = rounds_of({"max_rounds": 1, "features": ["hour", "user"]}).fit_stream(table, key="user", **COLUMNS)
+    assert "user" not in rounds_of({"max_rounds": 1}).fit_stream(table, group="user", **COLUMNS).model_.features.names
+    named = rounds_of({"max_rounds": 1, "features": ["hour", "user"]}).fit_stream(table, group="user", **COLUMNS)
     assert named.model_.features.names == ("hour", "user")
 
 
@@ -246,7 +246,7 @@ def test_a_key_splits_the_same_rows_as_its_hash_says_elsewhere(monkeypatch: pyte
 
     table = SOME.append_column("user", pa.array([f"u{n % 300}" for n in range(6_000)]))
     validating = _validating_rows(monkeypatch)
-    rounds_of({"max_rounds": 1, "random_state": 3}).fit_stream(table, key="user", **COLUMNS)
+    rounds_of({"max_rounds": 1, "random_state": 3}).fit_stream(table, group="user", **COLUMNS)
     sides = sides_for(0.3, 6_000, seeds_from(3)[0]).of_rows(hash_column(table["user"]))
     np.testing.assert_array_equal(validating[0], np.flatnonzero(sides == 0))
 
@@ -305,8 +305,8 @@ def test_too_few_rows_give_no_round_and_say_so() -> None:
 
 def test_a_key_of_one_value_leaves_nothing_to_validate_on() -> None:
     table = SOME.append_column("user", pa.array(np.zeros(6_000)))
-    with pytest.warns(InsufficientDataWarning, match="a key must have many values"):
-        assert rounds_of().fit_stream(table, key="user", **COLUMNS).n_rounds_ == 0
+    with pytest.warns(InsufficientDataWarning, match="too few groups to split"):
+        assert rounds_of().fit_stream(table, group="user", **COLUMNS).n_rounds_ == 0
 
 
 def test_without_validation_honest_rescaling_is_not_and_it_is_said() -> None:

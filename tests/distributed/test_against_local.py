@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from distributed import Client
-from sklearn.base import clone
 
-from dask_fits import frame_of, kind_of_fit
+from dask_fits import frame_of, quick_estimator
 from trueup import MCGrad
 from trueup._data import hash_column
 from trueup._fitting import seeds_from, sides_for
 from trueup.datasets import make_traffic
-from trueup.distributed import DaskMCGrad
+from trueup.distributed import fit_dask
 from trueup.errors import InsufficientDataWarning, RescaleWarning
 from trueup.metrics import log_loss
 
@@ -36,12 +35,12 @@ FRAME = frame_of(ROWS[:7_000], ROWS[7_000:13_000], ROWS[13_000:])
 
 
 @pytest.fixture(scope="module")
-def on_workers(client: Client) -> DaskMCGrad:
-    return DaskMCGrad(**OPTIONS).fit(FRAME, key="user", client=client, **COLUMNS)
+def on_workers(client: Client) -> MCGrad:
+    return fit_dask(FRAME, group="user", client=client, estimator=MCGrad(**OPTIONS), **COLUMNS)
 
 
-def test_it_is_as_good_as_fits_in_one_process(on_workers: DaskMCGrad) -> None:
-    streamed = MCGrad(**OPTIONS).fit_stream(TABLE.to_batches(5_000), key="user", **COLUMNS)
+def test_it_is_as_good_as_fits_in_one_process(on_workers: MCGrad) -> None:
+    streamed = MCGrad(**OPTIONS).fit_stream(TABLE.to_batches(5_000), group="user", **COLUMNS)
     dealt = sides_for(0.25, N, seeds_from(0)[0]).of_rows(hash_column(TABLE["user"]))
     split = [(np.flatnonzero(dealt != 0), np.flatnonzero(dealt == 0))]
     in_memory = MCGrad(**{**OPTIONS, "validation": split}).fit(TRAFFIC.X, TRAFFIC.y, scores=TRAFFIC.scores)
@@ -53,7 +52,7 @@ def test_it_is_as_good_as_fits_in_one_process(on_workers: DaskMCGrad) -> None:
         assert abs(ours / log_loss(FRESH.y, theirs) - 1) < 0.002
 
 
-def test_validation_losses_are_those_of_the_same_rows_in_one_process(on_workers: DaskMCGrad) -> None:
+def test_validation_losses_are_those_of_the_same_rows_in_one_process(on_workers: MCGrad) -> None:
     # The key decides, so that the same rows are held out; before the first round their loss is the base model's.
     dealt = sides_for(0.25, N, seeds_from(0)[0]).of_rows(hash_column(TABLE["user"]))
     for loss, rows in (("validation_loss", dealt == 0), ("train_loss", dealt != 0)):
@@ -65,8 +64,10 @@ def test_on_few_values_the_first_round_is_that_of_one_process(alone: Client) -> 
     # Without scores all logits are equal, so that only the hours and the days are cut, and either tells them all apart.
     few = TABLE.slice(0, 2_000).select(["hour", "is_logged_in", "past_clicks", "clicked"])
     rows = few.to_pandas()
-    ours = kind_of_fit(max_rounds=1).fit(frame_of(rows[:900], rows[900:]), label="clicked", client=alone)
-    theirs = kind_of_fit(MCGrad, max_rounds=1).fit_stream(few, label="clicked")
+    ours = fit_dask(
+        frame_of(rows[:900], rows[900:]), label="clicked", client=alone, estimator=quick_estimator(max_rounds=1)
+    )
+    theirs = quick_estimator(max_rounds=1).fit_stream(few, label="clicked")
     np.testing.assert_allclose(ours.calibrate(few), theirs.calibrate(few), rtol=1e-5)
     assert ours.calibrate(few).std() > 0.01
     assert ours.model_.features == theirs.model_.features
@@ -79,15 +80,21 @@ def test_on_few_values_the_first_round_is_that_of_one_process(alone: Client) -> 
 def test_rows_without_weight_are_rows_that_are_not_there(alone: Client) -> None:
     rows = ROWS[:1_500].assign(w=np.where(np.arange(1_500) % 3 == 0, 0.0, 2.0))
     kept = rows[rows["w"] > 0]
-    ours = kind_of_fit(max_rounds=1).fit(frame_of(rows[:600], rows[600:]), weight="w", client=alone, **COLUMNS)
-    theirs = kind_of_fit(max_rounds=1).fit(frame_of(kept[:400], kept[400:]), weight="w", client=alone, **COLUMNS)
+    ours = fit_dask(
+        frame_of(rows[:600], rows[600:]), weight="w", client=alone, estimator=quick_estimator(max_rounds=1), **COLUMNS
+    )
+    theirs = fit_dask(
+        frame_of(kept[:400], kept[400:]), weight="w", client=alone, estimator=quick_estimator(max_rounds=1), **COLUMNS
+    )
     assert ours.model_.summary.n_rows == 1_000
     np.testing.assert_array_equal(ours.calibrate(NEW), theirs.calibrate(NEW))
 
 
 def test_without_scores_the_base_rate_is_the_base_model(alone: Client) -> None:
     rows = ROWS[:1_500].drop(columns="p")
-    model = kind_of_fit(max_rounds=1).fit(frame_of(rows[:600], rows[600:]), label="clicked", client=alone)
+    model = fit_dask(
+        frame_of(rows[:600], rows[600:]), label="clicked", client=alone, estimator=quick_estimator(max_rounds=1)
+    )
     assert model.model_.base_rate == pytest.approx(TRAFFIC.y[:1_500].mean(), rel=1e-12)
     assert model.model_.features.score_column is None
     assert model.history_[1].train_loss < model.history_[0].train_loss
@@ -95,27 +102,38 @@ def test_without_scores_the_base_rate_is_the_base_model(alone: Client) -> None:
 
 def test_too_few_rows_give_no_round_and_say_so(alone: Client) -> None:
     with pytest.warns(InsufficientDataWarning, match="Too few rows") as told:
-        model = DaskMCGrad().fit(frame_of(ROWS[:100], ROWS[100:200]), client=alone, **COLUMNS)
+        model = fit_dask(frame_of(ROWS[:100], ROWS[100:200]), client=alone, estimator=MCGrad(), **COLUMNS)
     assert told[0].filename == __file__
     assert model.n_rounds_ == 0
     np.testing.assert_array_equal(model.calibrate(TABLE.slice(0, 200)), TRAFFIC.scores[:200])
 
 
 def test_a_key_of_one_value_leaves_nothing_to_validate_on(alone: Client) -> None:
-    with pytest.warns(InsufficientDataWarning, match="a key must have many values"):
-        model = DaskMCGrad(validation=0.3).fit(
-            frame_of(ROWS[:2_000].assign(user=1)), key="user", client=alone, **COLUMNS
+    with pytest.warns(InsufficientDataWarning, match="too few groups to split"):
+        model = fit_dask(
+            frame_of(ROWS[:2_000].assign(user=1)),
+            group="user",
+            client=alone,
+            estimator=MCGrad(validation=0.3),
+            **COLUMNS,
         )
     assert model.n_rounds_ == 0
 
 
 def test_without_validation_honest_rescaling_is_not_and_it_is_said(alone: Client) -> None:
     with pytest.warns(RescaleWarning, match="validation=None") as told:
-        kind_of_fit(rescale="honest", max_rounds=1).fit(frame_of(ROWS[:400], ROWS[400:800]), client=alone, **COLUMNS)
+        fit_dask(
+            frame_of(ROWS[:400], ROWS[400:800]),
+            client=alone,
+            estimator=quick_estimator(rescale="honest", max_rounds=1),
+            **COLUMNS,
+        )
     assert told[0].filename == __file__
 
 
-def test_it_is_an_estimator_like_the_local_one() -> None:
-    estimator = DaskMCGrad(max_rounds=7, validation=3)
-    assert clone(estimator).get_params() == estimator.get_params() == MCGrad(max_rounds=7, validation=3).get_params()
-    assert repr(estimator) == "DaskMCGrad(max_rounds=7, validation=3)"
+def test_the_fit_is_an_ordinary_estimator_and_the_given_one_stays_as_it_was(alone: Client) -> None:
+    estimator = quick_estimator(max_rounds=1)
+    fitted = fit_dask(frame_of(ROWS[:400], ROWS[400:800]), client=alone, estimator=estimator, **COLUMNS)
+    assert type(fitted) is MCGrad
+    assert fitted.get_params() == estimator.get_params()
+    assert not hasattr(estimator, "model_")

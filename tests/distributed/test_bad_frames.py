@@ -14,7 +14,8 @@ from distributed import Client
 
 from dask_fits import frame_of
 from small_fits import quick
-from trueup.distributed import DaskMCGrad, audit
+from trueup import MCGrad
+from trueup.distributed import audit_dask, calibrate_dask, fit_dask
 from trueup.errors import (
     ColumnError,
     DataError,
@@ -42,9 +43,9 @@ ROWS = pd.DataFrame(
 COLUMNS = {"label": "y", "score": "p"}
 
 
-def fitted(client: Client | None, frame: Any, columns: dict[str, str] | None = None, **options: Any) -> DaskMCGrad:
-    estimator = DaskMCGrad(**{**quick().get_params(), "max_rounds": 1, **options})
-    return estimator.fit(frame, client=client, **(columns or COLUMNS))
+def fitted(client: Client | None, frame: Any, columns: dict[str, str] | None = None, **options: Any) -> MCGrad:
+    estimator = MCGrad(**{**quick().get_params(), "max_rounds": 1, **options})
+    return fit_dask(frame, client=client, estimator=estimator, **(columns or COLUMNS))
 
 
 def with_one(column: str, value: Any) -> pd.DataFrame:
@@ -62,7 +63,7 @@ def with_one(column: str, value: Any) -> pd.DataFrame:
         ("p", 1.5, ScoreError, r"Column 'p': 1 of 60 scores are outside \[0, 1\]"),
         ("w", None, WeightError, "The weights, column 'w': .*1 of 60 weights are missing"),
         ("w", -1.0, WeightError, "The weights, column 'w': .*1 of 60 weights are negative"),
-        ("user", None, DataError, "Column 'user': 1 of 60 rows have no key"),
+        ("user", None, DataError, "Column 'user': 1 of 60 rows belong to no group"),
     ],
 )
 def test_a_value_that_is_wrong_in_a_partition_is_told_with_the_partition(
@@ -70,7 +71,7 @@ def test_a_value_that_is_wrong_in_a_partition_is_told_with_the_partition(
 ) -> None:
     frame = frame_of(ROWS, with_one(column, value), ROWS)
     with pytest.raises(error, match=rf"^Partition 1: {message}.*first at row 25"):
-        fitted(client, frame, {**COLUMNS, "weight": "w", "key": "user"}, validation=0.3)
+        fitted(client, frame, {**COLUMNS, "weight": "w", "group": "user"}, validation=0.3)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_no_rows_in_any_partition_are_refused(client: Client) -> None:
     with pytest.raises(DataError, match="There are no rows"):
         fitted(client, frame_of(ROWS.head(0), ROWS.head(0)))
     with pytest.raises(TableError, match="all partitions are empty"):
-        audit(frame_of(ROWS.head(0)), label="y", score="p", client=client)
+        audit_dask(frame_of(ROWS.head(0)), label="y", score="p", client=client)
 
 
 def test_partitions_of_one_class_each_are_one_table(alone: Client) -> None:
@@ -150,7 +151,7 @@ def test_a_damaged_file_is_named(client: Client, tmp_path: Path, where: str, fil
     with pytest.raises(FileError, match=r"^Partition 1, read from '.*part-1.parquet', can't be computed: \w+: \w+"):
         fitted(client, frame)
     with pytest.raises(FileError, match=r"^Partition 1, read from '.*part-1.parquet', can't be computed"):
-        audit(frame, **COLUMNS, client=client)
+        audit_dask(frame, **COLUMNS, client=client)
 
 
 def test_a_file_of_other_columns_is_named(client: Client, tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_a_file_of_other_columns_is_named(client: Client, tmp_path: Path) -> Non
 
 
 def _audited(client: Client, frame: Any) -> Any:
-    return audit(frame, **COLUMNS, client=client)
+    return audit_dask(frame, **COLUMNS, client=client)
 
 
 def test_what_the_source_of_a_partition_says_is_passed_on(client: Client) -> None:
@@ -213,11 +214,11 @@ def test_a_frame_that_changes_when_it_is_computed_again_is_told_of(
         ({}, {"label": "z"}, ColumnError, "The frame has no column 'z'. Its columns are 'site', 'x'"),
         ({}, {"label": "y", "score": "q"}, ColumnError, "no column 'q'"),
         ({}, {"label": "y", "weight": "v"}, ColumnError, "no column 'v'"),
-        ({}, {"label": "y", "key": "k"}, ColumnError, "no column 'k'"),
+        ({}, {"label": "y", "group": "k"}, ColumnError, "no column 'k'"),
         ({"features": ["x", "q"]}, {"label": "y"}, ColumnError, "no column 'q'"),
         ({"score_column": "w"}, COLUMNS, ParameterError, "score names 'p', and score_column 'w'. Name one column"),
         ({"validation": 1}, COLUMNS, ParameterError, "validation=1: there must be from 2"),
-        ({"validation": [([0], [1])]}, COLUMNS, ParameterError, "with key="),
+        ({"validation": [([0], [1])]}, COLUMNS, ParameterError, "with group="),
         ({"max_rounds": -1}, COLUMNS, ParameterError, "max_rounds"),
         ({"lightgbm_params": {"boosting": "dart"}}, COLUMNS, ParameterError, "boosting"),
         ({"lightgbm_params": {"max_bin": "many"}}, COLUMNS, ParameterError, "max_bin"),
@@ -268,5 +269,5 @@ def test_columns_that_are_numbered_have_names(alone: Client) -> None:
     model = fitted(alone, dd.from_pandas(numbered, npartitions=2))
     assert "3" in model.model_.features.names
     frame = frame_of(numbered)
-    found = model.calibrate(frame).compute(scheduler="sync")
-    np.testing.assert_array_equal(found, model.to_local().calibrate(numbered))
+    found = calibrate_dask(model, frame).compute(scheduler="sync")
+    np.testing.assert_array_equal(found, model.calibrate(numbered))

@@ -10,7 +10,8 @@ import pytest
 from distributed import Client
 from tornado.iostream import IOStream
 
-from dask_fits import COLUMNS, kind_of_fit, rows_made_there
+from dask_fits import COLUMNS, quick_estimator, rows_made_there
+from trueup.distributed import fit_dask
 
 N = 2_000
 
@@ -42,7 +43,7 @@ def counter(client: Client, monkeypatch: pytest.MonkeyPatch) -> Counter:
 def bytes_of_a_fit(client: Client, counter: Counter, n: int, rounds: int) -> int:
     frame = dd.from_map(rows_made_there, [n] * 2, [0, 1], meta=rows_made_there(1, 0))
     before = counter.total
-    model = kind_of_fit(max_rounds=rounds).fit(frame, client=client, **COLUMNS)
+    model = fit_dask(frame, client=client, estimator=quick_estimator(max_rounds=rounds), **COLUMNS)
     assert (model.n_rounds_, model.model_.summary.n_rows) == (rounds, 2 * n)
     return counter.total - before
 

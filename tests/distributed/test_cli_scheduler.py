@@ -16,11 +16,12 @@ from distributed import Client
 
 import trueup
 import trueup.cli._fit_stream
-from dask_fits import kind_of_fit, rows_of_traffic
+from dask_fits import quick_estimator, rows_of_traffic
 from trueup.cli import main
+from trueup.distributed import fit_dask
 
 ROWS = rows_of_traffic(900)[["country", "device", "hour", "clicked", "p", "w", "user"]]
-GROWTH = kind_of_fit().lightgbm_params
+GROWTH = quick_estimator().lightgbm_params
 OPTIONS = [
     *("--label=clicked", "--score=p", "--max-rounds=1", "--validation=0.3", "--min-sum-hessian=0", "--quiet"),
     *(f"--lightgbm-param={name}={value}" for name, value in GROWTH.items()),
@@ -48,9 +49,11 @@ def test_a_model_is_fitted_where_the_scheduler_says(client: Client, folder: Path
     assert run("fit", folder / "*.parquet", "-o", tmp_path / "m.trueup", *OPTIONS, *more) == 0
     model = trueup.load(tmp_path / "m.trueup")
     frame = dd.read_parquet([str(folder / f"{part}.parquet") for part in range(3)])
-    again = kind_of_fit(
+    estimator = quick_estimator(
         max_rounds=1, validation=0.3, rescale="honest", patience=2, features=["country", "device", "hour"]
-    ).fit(frame, label="clicked", score="p", weight="w", key="user", client=client)
+    )
+    columns = {"label": "clicked", "score": "p", "weight": "w", "group": "user"}
+    again = fit_dask(frame, estimator=estimator, client=client, **columns)
     np.testing.assert_array_equal(model.calibrate(ROWS), again.calibrate(ROWS))
     assert model.model.summary.n_rows == 900
 

@@ -14,7 +14,7 @@ from dask_fits import frame_of, without_other
 from simulated import scores_wrong_in
 from trueup._fitting import StreamRoles
 from trueup.auditing import SummarySpec, audit_stream
-from trueup.distributed import audit
+from trueup.distributed import audit_dask
 from trueup.distributed._audit import _sampled
 from trueup.errors import ColumnError, LabelError, ParameterError, ScoreError, TableError, WeightError
 
@@ -30,7 +30,7 @@ X = pd.DataFrame(FEATURES)
 def test_it_is_the_audit_of_a_stream_with_the_same_spec(client: Client, weight: str | None) -> None:
     spec = SummarySpec.learn(X, P, max_depth=2)
     options = {**COLUMNS, "weight": weight, "spec": spec, "level": 0.01, "min_rows": 20}
-    ours, theirs = audit(FRAME, client=client, **options), audit_stream([PARTS[1], PARTS[3]], **options)
+    ours, theirs = audit_dask(FRAME, client=client, **options), audit_stream([PARTS[1], PARTS[3]], **options)
     assert ours.segments.equals(theirs.segments)
     assert str(ours) == str(theirs)
     assert (ours.n, ours.level) == (4_000, 0.01)
@@ -38,7 +38,7 @@ def test_it_is_the_audit_of_a_stream_with_the_same_spec(client: Client, weight: 
 
 
 def test_a_spec_is_learned_from_the_rows_of_all_partitions(client: Client) -> None:
-    ours = audit(FRAME, client=client, weight="w", max_depth=2, features=["device", "plan", "income"], **COLUMNS)
+    ours = audit_dask(FRAME, client=client, weight="w", max_depth=2, features=["device", "plan", "income"], **COLUMNS)
     spec = SummarySpec.learn(X[["device", "plan", "income"]], P, sample_weight=ROWS["w"], max_depth=2)
     assert ours.segments.equals(audit_stream(ROWS, weight="w", spec=spec, **COLUMNS).segments)
 
@@ -46,8 +46,8 @@ def test_a_spec_is_learned_from_the_rows_of_all_partitions(client: Client) -> No
 def test_the_rows_that_a_spec_is_learned_from_are_about_as_many_as_asked_for(client: Client) -> None:
     numbered = ROWS[["device", "y", "p"]].assign(row=np.arange(4_000.0))
     frame = frame_of(*(numbered[begin : begin + 400] for begin in range(0, 4_000, 400)))
-    few = audit(frame, client=client, sample_rows=100, max_depth=1, **COLUMNS)
-    all_rows = audit(frame, client=client, max_depth=1, **COLUMNS)
+    few = audit_dask(frame, client=client, sample_rows=100, max_depth=1, **COLUMNS)
+    all_rows = audit_dask(frame, client=client, max_depth=1, **COLUMNS)
     assert few.n == all_rows.n == 4_000
     names = [{name for name in found.segments["segment"].to_pylist() if "device" in name} for found in (few, all_rows)]
     assert names[0] == names[1]
@@ -60,26 +60,26 @@ def test_the_rows_that_a_spec_is_learned_from_are_about_as_many_as_asked_for(cli
 
 def test_scores_are_not_audited_against_themselves(client: Client) -> None:
     with pytest.raises(ParameterError, match=r"name 'p', 'p'\. They must differ\."):
-        audit(FRAME, client=client, label="p", score="p")
+        audit_dask(FRAME, client=client, label="p", score="p")
     with pytest.raises(ParameterError, match="They must differ"):
         audit_stream(ROWS, label="p", score="p")
 
 
 def test_a_spec_may_cut_the_scores_too(client: Client) -> None:
     spec = SummarySpec.learn(ROWS[["device", "p"]], P, max_depth=1)
-    ours = audit(FRAME, client=client, spec=spec, **COLUMNS)
+    ours = audit_dask(FRAME, client=client, spec=spec, **COLUMNS)
     assert ours.segments.equals(audit_stream(ROWS, spec=spec, **COLUMNS).segments)
 
 
 def test_scores_alone_can_be_audited(client: Client) -> None:
-    found = audit(frame_of(ROWS[["y", "p"]]), client=client, **COLUMNS)
+    found = audit_dask(frame_of(ROWS[["y", "p"]]), client=client, **COLUMNS)
     assert found.segments["segment"].to_pylist() == ["all rows"]
 
 
 def test_a_feature_of_other_dictionaries_is_one_column(client: Client) -> None:
     parts = [part.assign(device=part["device"].astype("category")) for part in (ROWS[:10], ROWS[10:])]
-    ours = audit(frame_of(*parts), client=client, features=["device"], **COLUMNS)
-    assert ours.segments.equals(audit(FRAME, client=client, features=["device"], **COLUMNS).segments)
+    ours = audit_dask(frame_of(*parts), client=client, features=["device"], **COLUMNS)
+    assert ours.segments.equals(audit_dask(FRAME, client=client, features=["device"], **COLUMNS).segments)
 
 
 @pytest.mark.parametrize("learned", [True, False])
@@ -100,25 +100,25 @@ def test_what_is_wrong_in_a_partition_is_told_with_the_partition(
     spec = None if learned else SummarySpec.learn(X, P, max_depth=1)
     more = {"max_depth": 1} if learned else {}
     with pytest.raises(error, match=message):
-        audit(frame_of(ROWS, second, ROWS), client=client, weight="w", spec=spec, **more, **COLUMNS)
+        audit_dask(frame_of(ROWS, second, ROWS), client=client, weight="w", spec=spec, **more, **COLUMNS)
 
 
 def test_columns_that_are_not_there_are_told_of(client: Client) -> None:
     for options in ({"label": "z"}, {"score": "q"}, {"weight": "v"}, {"features": ["plan", "k"]}):
         name = "k" if "features" in options else next(iter(options.values()))
         with pytest.raises(ColumnError, match=f"The frame has no column '{name}'. Its columns are 'region'"):
-            audit(FRAME, client=client, **{**COLUMNS, **options})
+            audit_dask(FRAME, client=client, **{**COLUMNS, **options})
     spec = SummarySpec.learn(X.rename(columns={"plan": "contract"}), P, max_depth=1)
     with pytest.raises(ColumnError, match="no column 'contract'"):
-        audit(FRAME, client=client, spec=spec, **COLUMNS)
+        audit_dask(FRAME, client=client, spec=spec, **COLUMNS)
 
 
 def test_what_a_spec_has_learned_can_not_be_learned_again(client: Client) -> None:
     with pytest.raises(TypeError, match="'max_depth' can't be given with a spec"):
-        audit(FRAME, client=client, spec=SummarySpec.learn(X, P), max_depth=2, **COLUMNS)
+        audit_dask(FRAME, client=client, spec=SummarySpec.learn(X, P), max_depth=2, **COLUMNS)
 
 
 def test_columns_that_are_no_feature_are_not_read(client: Client) -> None:
     frame = dd.from_pandas(ROWS.assign(other=1.0), npartitions=2)
     read = frame.map_partitions(without_other, meta=ROWS.assign(other=1.0).head(0), enforce_metadata=False)
-    assert audit(read, client=client, features=["device"], **COLUMNS).n == 4_000
+    assert audit_dask(read, client=client, features=["device"], **COLUMNS).n == 4_000

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from distributed import Client
 
-from dask_fits import COLUMNS, content_of, frame_of, kind_of_fit, left_behind, rows_of_traffic
-from trueup.distributed import _growing
+from dask_fits import COLUMNS, content_of, frame_of, left_behind, quick_estimator, rows_of_traffic
+from trueup.distributed import _growing, fit_dask
 
 ROWS = rows_of_traffic(900)[["country", "device", "hour", "clicked", "p"]]
 FRAME = frame_of(ROWS[:300], ROWS[300:500], ROWS[500:])
@@ -19,7 +19,7 @@ NOTHING = (0, 0, 0)
 
 
 def fitted(client: Client) -> bytes:
-    return content_of(kind_of_fit().fit(FRAME, client=client, **COLUMNS))
+    return content_of(fit_dask(FRAME, client=client, estimator=quick_estimator(), **COLUMNS))
 
 
 def kept_on_the_scheduler(dask_scheduler: Any = None) -> int:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from distributed import Client
 
-from dask_fits import COLUMNS, content_of, frame_of, kill_itself_at, kind_of_fit, left_behind, rows_of_traffic
-from trueup.distributed import _growing
+from dask_fits import COLUMNS, content_of, frame_of, kill_itself_at, left_behind, quick_estimator, rows_of_traffic
+from trueup.distributed import _growing, fit_dask
 from trueup.errors import ClusterWarning, TrainingError
 
 ROWS = rows_of_traffic(900)[["country", "device", "hour", "session_length", "clicked", "p"]]
 FRAME = frame_of(ROWS[:300], ROWS[300:500], ROWS[500:])
-TREES = kind_of_fit().lightgbm_params["n_estimators"]
+TREES = quick_estimator().lightgbm_params["n_estimators"]
 
 
 def fitted(client: Client) -> bytes:
-    model = kind_of_fit().fit(FRAME, client=client, **COLUMNS)
+    model = fit_dask(FRAME, client=client, estimator=quick_estimator(), **COLUMNS)
     assert model.n_rounds_ == 2
     return content_of(model)
 

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from distributed import Client
 
-from dask_fits import COLUMNS, content_of, frame_of, kind_of_fit, rows_of_traffic
+from dask_fits import COLUMNS, content_of, frame_of, quick_estimator, rows_of_traffic
+from trueup.distributed import fit_dask
 
 ROWS = rows_of_traffic(1_200)
 FEATURES = ["country", "device", "hour", "account_age_days", "referrer"]
@@ -19,14 +20,16 @@ FRAME = frame_of(*PARTS)
 
 
 def fitted(client: Client, frame: Any = FRAME, columns: dict[str, str] | None = None, **options: Any) -> Any:
-    return kind_of_fit(features=FEATURES, **options).fit(frame, client=client, **(columns or COLUMNS))
+    return fit_dask(
+        frame, client=client, estimator=quick_estimator(features=FEATURES, **options), **(columns or COLUMNS)
+    )
 
 
 CASES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "plain": ({}, COLUMNS),
     "labels that are probabilities, weights": ({}, {"label": "chance", "score": "p", "weight": "w"}),
     "no scores, no rescaling": ({"rescale": None, "max_rounds": 1}, {"label": "clicked"}),
-    "hold-out by key, honest": ({"validation": 0.3, "rescale": "honest", "max_rounds": 1}, {**COLUMNS, "key": "user"}),
+    "hold-out by group": ({"validation": 0.3, "rescale": "honest", "max_rounds": 1}, {**COLUMNS, "group": "user"}),
     "folds, weights, honest": ({"validation": 2, "rescale": "honest", "max_rounds": 1}, {**COLUMNS, "weight": "w"}),
 }
 

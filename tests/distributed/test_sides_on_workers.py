@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from distributed import Client
 
-from dask_fits import COLUMNS, frame_of, kind_of_fit, rows_of_traffic, sides_here
+from dask_fits import COLUMNS, frame_of, quick_estimator, rows_of_traffic, sides_here
 from trueup._data import hash_column
 from trueup._fitting import seeds_from, sides_for
-from trueup.distributed import _fit
+from trueup.distributed import _fit, fit_dask
 from trueup.distributed._cluster import Pieces
 from trueup.metrics import log_loss
 
@@ -47,7 +47,7 @@ def held_out(client: Client, monkeypatch: pytest.MonkeyPatch, parts: list[pd.Dat
 
     function = _fit._packed
     monkeypatch.setattr(_fit, "_packed", packed)
-    kind_of_fit(**OPTIONS).fit(frame_of(*parts), client=client, **COLUMNS, **columns)
+    fit_dask(frame_of(*parts), client=client, estimator=quick_estimator(**OPTIONS), **COLUMNS, **columns)
     monkeypatch.undo()
     places = client.gather(seen[0].map(_places_held_out))
     return {int(part["row"].iloc[place]) for part, some in zip(parts, places, strict=True) for place in some}
@@ -60,14 +60,14 @@ def _places_held_out(piece: Any) -> list[int]:
 
 
 def test_however_rows_are_dealt_the_same_are_held_out(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (held_out(alone, monkeypatch, parts, key="name") for parts in CUTS.values())
-    dealt = sides_for(0.3, 2_000, seeds_from(kind_of_fit().random_state)[0]).of_rows(hash_column(ROWS["name"]))
+    first, second = (held_out(alone, monkeypatch, parts, group="name") for parts in CUTS.values())
+    dealt = sides_for(0.3, 2_000, seeds_from(quick_estimator().random_state)[0]).of_rows(hash_column(ROWS["name"]))
     assert first == second == set(np.flatnonzero(dealt == 0).tolist())
     assert not set(ROWS["user"].iloc[sorted(first)]) & set(ROWS["user"].drop(sorted(first)))
     assert 0.2 < len(first) / 2_000 < 0.4
 
 
-def test_without_a_key_other_partitions_deal_rows_otherwise(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_groups_other_partitions_deal_rows_otherwise(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (held_out(alone, monkeypatch, [ROWS[:cut], ROWS[cut:]]) for cut in (900, 1_000))
     assert first != second
     assert {row for row in first if row < 900} == {row for row in second if row < 900}  # whose places are the same
@@ -75,7 +75,8 @@ def test_without_a_key_other_partitions_deal_rows_otherwise(alone: Client, monke
 
 def test_models_of_other_partitions_are_as_good(client: Client) -> None:
     one, other = (
-        kind_of_fit(**OPTIONS).fit(frame_of(*parts), key="user", client=client, **COLUMNS) for parts in CUTS.values()
+        fit_dask(frame_of(*parts), group="user", client=client, estimator=quick_estimator(**OPTIONS), **COLUMNS)
+        for parts in CUTS.values()
     )
     assert one.n_rounds_ == other.n_rounds_ == 1
     assert one.history_[0].validation_loss == pytest.approx(other.history_[0].validation_loss, rel=1e-12)

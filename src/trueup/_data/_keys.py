@@ -22,7 +22,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FNV_BASIS, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
-def hash_column(values: Any, *, name: str = "key") -> Hashes:
+def hash_column(values: Any, *, name: str = "groups") -> Hashes:
     """A number a row that depends on the row's value alone.
 
     Equal values have equal numbers, whether integers come in 32 bits, in 64 or as floats, and strings plain or from a
@@ -175,6 +175,6 @@ def _of_object(value: Any) -> int:
 def _missing(name: str, missing: npt.NDArray[np.bool_]) -> DataError:
     n, first = int(missing.sum()), int(missing.argmax())
     return DataError(
-        f"Column {name!r}: {n:,} of {len(missing):,} rows have no key (first at row {first:,}). Name a column that "
-        "tells every row where it belongs, or drop those rows."
+        f"{name}: {n:,} of {len(missing):,} rows belong to no group (first at row {first:,}). Give each of them a "
+        "group of its own, or drop those rows."
     )

@@ -93,7 +93,7 @@ class TableFacts:
         if self.n_rows >= MOST_ROWS:
             raise DataError(
                 f"There are {self.n_rows:,} rows, and LightGBM counts up to {MOST_ROWS - 1:,}. Fit on a part of them, "
-                "such as that of a hash of a key; audits and scores have no such limit."
+                "chosen by a hash of their groups, say; audits and scores have no such limit."
             )
         with naming_roles(roles):
             if roles.weight is not None:

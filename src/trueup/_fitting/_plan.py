@@ -99,10 +99,10 @@ class PackingPlan:
         """Pack a piece, whose first row is that row of the table; rows without weight are left out."""
         roles = self.roles
         weights = piece_weights(piece, roles)
-        if roles.key is None:
+        if roles.group is None:
             hashes = row_hashes(first_row, piece.num_rows)
         else:
-            hashes = hash_column(piece.column(roles.key), name=roles.key)
+            hashes = hash_column(piece.column(roles.group), name=f"Column {roles.group!r}")
         if weights is not None and not weights.all():
             counts = weights > 0
             piece, weights, hashes = piece.filter(counts), weights[counts], hashes[counts]

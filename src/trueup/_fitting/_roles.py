@@ -19,8 +19,8 @@ class StreamRoles:
     ----------
     label : str
         What happened.
-    score, weight, key : str or None
-        The base model's probabilities, sample weights, and what decides on which side of a split a row is.
+    score, weight, group : str or None
+        The base model's probabilities, sample weights, and the groups whose rows are never split apart.
     features : tuple of str
         What segments are made of.
     categorical : tuple of str
@@ -30,7 +30,7 @@ class StreamRoles:
     label: str
     score: str | None
     weight: str | None
-    key: str | None
+    group: str | None
     features: tuple[str, ...]
     categorical: tuple[str, ...] = ()
 
@@ -48,7 +48,7 @@ class StreamRoles:
         label: str,
         score: str | None,
         weight: str | None,
-        key: str | None,
+        group: str | None,
         features: Sequence[str] | None,
         categorical: Iterable[str | int] | str,
     ) -> StreamRoles:
@@ -66,7 +66,7 @@ class StreamRoles:
             raise ParameterError(
                 f"categorical_features: name columns, not positions such as {places[0]!r}, where files may differ."
             )
-        wanted = [*named, *([] if key is None else [key]), *(features or ()), *map(str, of_categories)]
+        wanted = [*named, *([] if group is None else [group]), *(features or ()), *map(str, of_categories)]
         absent = [name for name in wanted if name not in columns]
         if absent:
             raise ColumnError(f"{where} has no column {listed(absent)}. Its columns are {listed(columns, 12)}.")
@@ -74,16 +74,16 @@ class StreamRoles:
         if doubled:
             raise ParameterError(f"features names {listed(doubled)}, which has another role. Leave it out.")
         if features is None:
-            features = [name for name in columns if name not in named and name != key]
+            features = [name for name in columns if name not in named and name != group]
         strange = [name for name in of_categories if name not in features]
         if strange:
             raise ParameterError(f"categorical_features names {listed(strange)}, which is not one of the features.")
         if not features and score is None:
             raise ParameterError(f"{where} has no columns left to be features, and no score: nothing to learn from.")
-        return cls(label, score, weight, key, tuple(features), tuple(map(str, of_categories)))
+        return cls(label, score, weight, group, tuple(features), tuple(map(str, of_categories)))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that are read."""
-        others = [name for name in (self.label, self.score, self.weight, self.key) if name is not None]
+        others = [name for name in (self.label, self.score, self.weight, self.group) if name is not None]
         return tuple(dict.fromkeys([*self.features, *others]))

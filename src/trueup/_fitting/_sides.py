@@ -82,5 +82,5 @@ def sides_for(validation: Any, n_rows: int, seed: int) -> Sides:
         return Sides(1, float(validation), seed)
     raise ParameterError(
         f'validation must be "auto", a fraction, a number of folds or None where rows come in pieces, got '
-        f"{validation!r}. To keep rows together that belong together, name their column with key=."
+        f"{validation!r}. To keep rows together that belong together, name their column with group=."
     )

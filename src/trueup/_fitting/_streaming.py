@@ -30,7 +30,7 @@ _MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the searc
 
 
 def fit_stream_model(
-    options: FitOptions, source: Any, *, label: str, score: str | None, weight: str | None, key: str | None
+    options: FitOptions, source: Any, *, label: str, score: str | None, weight: str | None, group: str | None
 ) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
     """Fit a model on a table that is read twice and never held, and tell how it came about."""
     stream = open_stream(source)
@@ -39,7 +39,7 @@ def fit_stream_model(
             f"{stream.name} can be read only once, and a fit reads its rows twice. Pass files, a dataset, a query, or "
             "a list of batches."
         )
-    roles = roles_of(stream, options, label=label, score=score, weight=weight, key=key)
+    roles = roles_of(stream, options, label=label, score=score, weight=weight, group=group)
     seeds = seeds_from(options.random_state)
     check_before_reading(options, seeds)
     plan, rows = _packed(stream, roles, options)
@@ -66,14 +66,14 @@ def fit_stream_model(
 
 
 def roles_of(
-    stream: Stream, options: FitOptions, *, label: str, score: str | None, weight: str | None, key: str | None
+    stream: Stream, options: FitOptions, *, label: str, score: str | None, weight: str | None, group: str | None
 ) -> StreamRoles:
     """Which column of a stream is what; columns that only some parts have are told of and left out."""
     if score is not None and options.score_column not in (None, score):
         raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
     score = options.score_column if score is None else score
     named = () if isinstance(options.features, str) else options.features or ()
-    stream.check([name for name in (label, score, weight, key, *named) if name is not None])
+    stream.check([name for name in (label, score, weight, group, *named) if name is not None])
     if stream.partial_columns and options.features is None:
         name, where = next(iter(stream.partial_columns.items()))
         warnings.warn(
@@ -88,7 +88,7 @@ def roles_of(
         label=label,
         score=score,
         weight=weight,
-        key=key,
+        group=group,
         features=options.features,
         categorical=options.categorical_features,
     )
@@ -142,7 +142,7 @@ def _splits(sides: Sides, rows: PackedRows, *, soft: bool) -> list[Split] | str:
     for part in sides.parts:
         train, valid = _places(dealt != part), _places(dealt == part)
         if len(train) == 0 or len(valid) == 0:
-            return "one side of the split is empty (a key must have many values)"
+            return "there are too few groups to split: a fold would be empty"
         if not soft and _of_one_class(rows.labels, train):
             return "one side of the split trains on one class only"
         splits.append((train, valid))

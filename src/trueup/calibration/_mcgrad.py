@@ -209,7 +209,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_stream(
-        self, source: Any, *, label: str, score: str | None = None, weight: str | None = None, key: str | None = None
+        self, source: Any, *, label: str, score: str | None = None, weight: str | None = None, group: str | None = None
     ) -> MCGrad:
         """Learn from a table that is larger than memory.
 
@@ -226,9 +226,9 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The column of the base model's probabilities; `score_column` by default.
         weight : str, optional
             The column of weights.
-        key : str, optional
-            A column, such as a user's id, whose values decide by a hash which rows validate: rows of one value stay
-            together, in whatever files they are. By default rows are dealt by their number.
+        group : str, optional
+            A column of groups, such as a user's id, which are never split apart: a hash of the group decides which
+            rows validate, in whatever files they are. By default rows are dealt by their number.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (5000,)
         """
         options = FitOptions(**self.get_params(deep=False))
-        model, history = fit_stream_model(options, source, label=label, score=score, weight=weight, key=key)
+        model, history = fit_stream_model(options, source, label=label, score=score, weight=weight, group=group)
         self._set_model(model, history)
         return self
 

@@ -25,7 +25,12 @@ def fitted_stream(request: FitRequest, stream: Stream) -> Any:
     # Its error names the file, and the one that follows would not.
     stream.check([name for name in named if name is not None and name in stream.partial_columns])
     roles = roles_of_table(request, stream.shape(), stream.name)
-    columns = {"label": roles.label, "score": roles.score, "weight": roles.weight, "key": request.group}
+    columns: dict[str, Any] = {
+        "label": roles.label,
+        "score": roles.score,
+        "weight": roles.weight,
+        "group": request.group,
+    }
     more = {
         "features": list(roles.features),
         "pos_label": positive_label(request.positive, stream.schema([roles.label]).field(0).type),
@@ -54,11 +59,11 @@ def roles_of_table(request: FitRequest, table: Any, where: str) -> Roles:
     return roles
 
 
-def estimator(request: FitRequest, roles: Roles, kind: Any = None, **parameters: Any) -> Any:
+def estimator(request: FitRequest, roles: Roles, **parameters: Any) -> Any:
     """An estimator with the options that were given."""
     from trueup.calibration import MCGrad
 
-    return (kind or MCGrad)(
+    return MCGrad(
         score_column=roles.score,
         categorical_features=list(roles.categorical) or "from_dtype",
         verbose=0 if request.quiet else 1,
@@ -68,14 +73,14 @@ def estimator(request: FitRequest, roles: Roles, kind: Any = None, **parameters:
 
 
 def _fitted_on_cluster(
-    request: FitRequest, stream: Stream, estimator_of: Callable[..., Any], columns: dict[str, str | None]
+    request: FitRequest, stream: Stream, estimator_of: Callable[..., Any], columns: dict[str, Any]
 ) -> Any:
     try:
         import dask.dataframe as dd
         from distributed import Client
     except ImportError:
         raise MissingExtraError('A cluster needs Dask, which is not installed: pip install "trueup[dask]".') from None
-    from trueup.distributed import DaskMCGrad
+    from trueup.distributed import fit_dask
 
     if not stream.files or not all(file.lower().endswith(".parquet") for file in stream.files):
         raise ParameterError("--scheduler: the workers of a cluster read Parquet files. Name such.")
@@ -84,4 +89,4 @@ def _fitted_on_cluster(
     except (OSError, TimeoutError, ValueError) as error:
         raise FileError(f"--scheduler: there is no Dask scheduler at {request.scheduler!r} ({error}).") from error
     with client:
-        return estimator_of(kind=DaskMCGrad).fit(dd.read_parquet(list(stream.files)), client=client, **columns)
+        return fit_dask(dd.read_parquet(list(stream.files)), estimator=estimator_of(), client=client, **columns)

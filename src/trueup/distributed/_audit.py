@@ -20,10 +20,10 @@ from trueup.segments import MIN_VARIANCE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["audit"]
+__all__ = ["audit_dask"]
 
 
-def audit(
+def audit_dask(
     frame: Any,
     *,
     label: str,
@@ -78,14 +78,14 @@ def audit(
     --------
     >>> from distributed import Client
     >>> import dask.dataframe as dd
-    >>> from trueup.distributed import audit
+    >>> from trueup.distributed import audit_dask
     >>> client = Client("scheduler:8786")  # doctest: +SKIP
-    >>> audit(dd.read_parquet("scored/"), label="y", score="p", max_depth=2)  # doctest: +SKIP
+    >>> audit_dask(dd.read_parquet("scored/"), label="y", score="p", max_depth=2)  # doctest: +SKIP
     SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
     if spec is not None and learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
-    roles = StreamRoles(label, score, weight, key=None, features=())
+    roles = StreamRoles(label, score, weight, group=None, features=())
     with connected(client) as cluster:
         frame = _projected(frame, roles, learning.get("features") if spec is None else spec.columns)
         if spec is None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from trueup._fitting import (
     SAMPLE_ROWS,
@@ -34,7 +35,8 @@ from trueup._fitting import (
 )
 from trueup._model import CalibrationModel, RoundRecord
 from trueup._scoring import score_logits
-from trueup.distributed._cluster import Pieces, columns_of, reduced, shared_with_all, spread
+from trueup.calibration import MCGrad
+from trueup.distributed._cluster import Pieces, columns_of, connected, reduced, shared_with_all, spread
 from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
 from trueup.distributed._pieces import (
     PartitionFacts,
@@ -52,10 +54,78 @@ from trueup.distributed._shard import Growth, forget
 from trueup.distributed._sources import naming_unreadable
 from trueup.errors import DataError, ParameterError
 
-__all__ = ["fit_dask_model"]
+__all__ = ["fit_dask"]
 
 
-def fit_dask_model(
+def fit_dask(
+    frame: Any,
+    *,
+    label: str,
+    score: str | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    estimator: MCGrad | None = None,
+    client: Any = None,
+) -> MCGrad:
+    """Fit MCGrad on a Dask frame: rows stay where they are, and all workers grow the trees together.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+        The rows, with all columns.
+    label : str
+        The column of labels.
+    score : str, optional
+        The column of the base model's probabilities; the estimator's `score_column` by default.
+    weight : str, optional
+        The column of weights.
+    group : str, optional
+        A column of groups, such as a user's id, which are never split apart: a hash of the group decides which rows
+        validate. By default it is the partition and the place in it, so that other partitions deal rows otherwise.
+    estimator : MCGrad, optional
+        The parameters to fit with; ``MCGrad()`` by default. It is cloned, and its `n_jobs` is of no use here: every
+        worker uses the threads that it has.
+    client : distributed.Client, optional
+        The cluster; by default the one that was connected last.
+
+    Returns
+    -------
+    MCGrad
+        An ordinary fitted estimator, which needs no Dask to score.
+
+    See Also
+    --------
+    trueup.MCGrad : On one machine; `MCGrad.fit_stream` for tables larger than its memory.
+
+    Notes
+    -----
+    Derivatives are rounded to multiples of a power of two, at most 2⁻²⁰ of the largest weight, so that their sums are
+    exact: the trees of a round depend neither on the number of workers nor on which of them holds a partition. If a
+    worker is lost, Dask makes its partitions again, and the workers that are left grow the round again.
+
+    Workers send each other sums of derivatives over connections of LightGBM's own, at ports that are free at the time.
+    These are neither encrypted nor authenticated, even if the cluster's own are.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> import dask.dataframe as dd
+    >>> from trueup import MCGrad
+    >>> from trueup.distributed import fit_dask
+    >>> client = Client("scheduler:8786")  # doctest: +SKIP
+    >>> frame = dd.read_parquet("days/")  # doctest: +SKIP
+    >>> model = fit_dask(frame, label="y", score="p", estimator=MCGrad(max_rounds=20))  # doctest: +SKIP
+    >>> model.save("model.trueup")  # doctest: +SKIP
+    """
+    fitted: MCGrad = MCGrad() if estimator is None else clone(estimator)
+    options = FitOptions(**fitted.get_params(deep=False))
+    with connected(client) as cluster:
+        model, history = _fit(options, frame, cluster, label=label, score=score, weight=weight, group=group)
+    fitted._set_model(model, history)
+    return fitted
+
+
+def _fit(
     options: FitOptions,
     frame: Any,
     client: Any,
@@ -63,7 +133,7 @@ def fit_dask_model(
     label: str,
     score: str | None,
     weight: str | None,
-    key: str | None,
+    group: str | None,
 ) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
     """Fit a model on a frame whose partitions stay on the workers, and tell how it came about."""
     columns = columns_of(frame)
@@ -75,7 +145,7 @@ def fit_dask_model(
         label=label,
         score=options.score_column if score is None else score,
         weight=weight,
-        key=key,
+        group=group,
         features=options.features,
         categorical=options.categorical_features,
     )
@@ -193,7 +263,7 @@ def _too_few(
     for place, part in enumerate(parts):
         n_rows, positive, hessian = (sum(values) for values in zip(*(size.train[place] for size in sizes), strict=True))
         if n_rows == 0 or (part is not None and not sum(size.watch[place] for size in sizes)):
-            return "one side of the split is empty (a key must have many values)"
+            return "there are too few groups to split: a fold would be empty"
         if not plan.labels.soft and positive in (0, n_rows):
             return "one side of the split trains on one class only"
         reason = too_few(int(n_rows), float(hessian), plan.roles.weight is not None, parameters)
