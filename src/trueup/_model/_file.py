@@ -149,7 +149,8 @@ def _check_memory(parts: Sequence[zipfile.ZipInfo], limit: int) -> None:
     if needed > limit:
         mebibyte = 2**20
         raise ValueError(
-            f"loading it could take {needed / mebibyte:,.0f} MiB, and {limit / mebibyte:,.0f} is the limit."
+            f"loading it could take {needed / mebibyte:,.0f} MiB of memory, and {limit / mebibyte:,.0f} MiB is the "
+            "limit. Raise max_memory (in the shell: --max-model-memory)."
         )
 
 

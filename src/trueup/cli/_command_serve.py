@@ -45,6 +45,14 @@ def serve_command(
             min=0.0, help="Seconds between looks at the model files; 0: on SIGHUP only.", rich_help_panel=_MODELS
         ),
     ] = 1.0,
+    max_model_memory: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="MiB of memory that loading a model file may take; larger files are refused.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = 512,
     allow_unknown_columns: Annotated[
         bool,
         typer.Option(
@@ -112,6 +120,7 @@ def serve_command(
         "shadows": dict(_shadow(entry, default) for entry in shadow or ()),
         "shadow_log": shadow_log,
         "reload_seconds": reload_every,
+        "max_model_memory": max_model_memory * _MIB,
         "allow_unknown_columns": allow_unknown_columns,
         "host": host,
         "port": port,

@@ -29,8 +29,9 @@ class Served:
 class _Entry:
     """A name's model file, and what is served from it."""
 
-    def __init__(self, path: str, *, strict: bool) -> None:
-        self.slot = ModelSlot(path, n_jobs=1, accept=check_servable)  # the workers are the threads
+    def __init__(self, path: str, *, strict: bool, max_memory: int) -> None:
+        # One thread per table: the workers are the threads.
+        self.slot = ModelSlot(path, n_jobs=1, accept=check_servable, max_memory=max_memory)
         self._strict = strict
         self._served = self._serve(self.slot.current)
 
@@ -61,10 +62,10 @@ class ServedModels:
     """
 
     def __init__(self, options: ServerOptions) -> None:
-        strict = not options.allow_unknown_columns
-        self._entries = {name: _Entry(path, strict=strict) for name, path in options.models.items()}
+        strict, memory = not options.allow_unknown_columns, options.max_model_memory
+        self._entries = {n: _Entry(path, strict=strict, max_memory=memory) for n, path in options.models.items()}
         # A candidate may know fewer columns than the model: what it does not know, it ignores.
-        self._shadows = {name: _Entry(path, strict=False) for name, path in options.shadows.items()}
+        self._shadows = {n: _Entry(path, strict=False, max_memory=memory) for n, path in options.shadows.items()}
         self.default = options.default_model
         for name, shadow in self._shadows.items():
             if (shadow.served.plan.base_rate is None) != (self._entries[name].served.plan.base_rate is None):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from trueup.errors import ParameterError
+from trueup.serving._slot import MAX_MODEL_MEMORY
 
 __all__ = ["MAX_TOKEN_LENGTH", "ServerOptions"]
 
@@ -42,6 +43,8 @@ class ServerOptions:
         The largest request.
     max_requests, max_bytes_in_work : int
         How many requests, and how many bytes of bodies, a worker takes on at once; more are refused with 503.
+    max_model_memory : int
+        The most bytes of memory that loading a model file may take in each process, going by what the file declares.
     max_connections : int
         Open connections of a worker; more wait until one of them ends.
     request_seconds : float
@@ -80,6 +83,7 @@ class ServerOptions:
     max_rows: int = 100_000
     max_requests: int = 64
     max_bytes_in_work: int = 64 * 2**20
+    max_model_memory: int = MAX_MODEL_MEMORY
     max_connections: int = 1000
     request_seconds: float = 10.0
     keep_alive_seconds: float = 30.0
@@ -120,8 +124,9 @@ class ServerOptions:
         return next(iter(self.models))
 
     def _check_numbers(self) -> None:
-        for name in ("workers", "max_body_bytes", "max_rows", "max_requests", "max_bytes_in_work", "max_connections"):
-            _check(name, getattr(self, name), at_least=1)
+        for entry in fields(self):
+            if entry.name == "workers" or entry.name.startswith("max_"):
+                _check(entry.name, getattr(self, entry.name), at_least=1)
         for entry in fields(self):
             if entry.name.endswith("_seconds"):
                 least = 0.1 if entry.name in ("request_seconds", "keep_alive_seconds") else 0

@@ -151,8 +151,9 @@ def _mixed_types(feature: Feature) -> tuple[frozenset[type], str]:
 
 
 def check_servable(calibrator: Calibrator) -> None:
-    """Refuse a model whose names no answer could hold."""
+    """Refuse a model whose names no answer could hold, or that no plan can be made for."""
     model = calibrator.model
+    RowPlan.of(model)
     told = [*model.features.columns, *model.summary.versions, *model.summary.versions.values()]
     strange = [text for text in told if not _is_unicode(text)]
     if strange:  # no answer, no metric and no problem could name it

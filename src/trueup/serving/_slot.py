@@ -9,17 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from trueup._scoring import Calibrator, load
-from trueup.errors import ModelFileError, TrueupError
+from trueup._model import read_file_bytes
+from trueup._scoring import Calibrator, load_bytes
+from trueup.errors import ModelFileError
 
-__all__ = ["LoadedModel", "ModelSlot"]
+__all__ = ["MAX_MODEL_MEMORY", "LoadedModel", "ModelSlot"]
 
-_Signature: TypeAlias = tuple[int, int, int]
-
-_ATTEMPTS = 3  # at reading a file that somebody is writing to
-_BLOCK = 1 << 20
+MAX_MODEL_MEMORY = 512 * 2**20  # bytes; enough for a million splits, or as many categories
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,7 @@ class ModelSlot:
     """A model file and the last good model from it, which is swapped for a new one in one step.
 
     Take `calibrator` once for each piece of work and use that: it stays what it is while another thread
-    reloads. A file that is damaged, missing or refused never replaces the model that is there.
+    reloads. Whatever goes wrong with a new file, the model that is there stays, and `error` says why.
 
     Parameters
     ----------
@@ -66,7 +63,10 @@ class ModelSlot:
     n_jobs : int, optional
         Threads for tables; by default all cores that the process may use.
     accept : callable, optional
-        Called with each new calibrator before it is used; it raises an error of `trueup.errors` to refuse it.
+        Called with each new calibrator before it is used; it raises an error to refuse it.
+    max_memory : int
+        The most bytes of memory that loading a file may take, going by what the file declares; a file that may take
+        more is refused before it is loaded.
 
     Raises
     ------
@@ -98,15 +98,17 @@ class ModelSlot:
         path: str | os.PathLike[str],
         *,
         n_jobs: int | None = None,
-        accept: Callable[[Calibrator], None] | None = None,
+        accept: Callable[[Calibrator], object] | None = None,
+        max_memory: int = MAX_MODEL_MEMORY,
     ) -> None:
-        self._path = os.fspath(path)
-        self._n_jobs = n_jobs
-        self._accept = accept
+        self._path, self._n_jobs, self._accept, self._max_memory = os.fspath(path), n_jobs, accept, max_memory
         self._reloading = threading.Lock()
         self._error: str | None = None
         self._tried = _signature(self._path)
-        self._current = self._load()
+        try:
+            self._current = self._loaded(*self._read())
+        except MemoryError:
+            raise ModelFileError(_no_memory(self._path)) from None
 
     def __repr__(self) -> str:
         return f"<ModelSlot: {self._path!r}, sha256 {self._current.sha256[:12]}>"
@@ -148,18 +150,21 @@ class ModelSlot:
             signature = _signature(self._path)
             if signature == self._tried and not force:
                 return False
-            self._tried = signature
-            loaded = self._load()
-        except (TrueupError, OSError) as error:
-            self._error = str(error)
+            self._tried = signature  # from before the file is read: if it changes meanwhile, it is read again
+            content, sha256 = self._read()
+            is_another = sha256 != self._current.sha256
+            if is_another:
+                self._current = self._loaded(content, sha256)
+            self._error = None
+        except MemoryError:
+            self._error = _no_memory(self._path)
+            return False
+        except Exception as error:  # whatever it is, who looks at files all day must go on
+            self._error = str(error) or type(error).__name__
             return False
         finally:
             self._reloading.release()
-        self._error = None
-        if loaded.sha256 == self._current.sha256:
-            return False
-        self._current = loaded
-        return True
+        return is_another
 
     @contextlib.contextmanager
     def watch(self, seconds: float = 1.0) -> Iterator[ModelSlot]:
@@ -190,32 +195,26 @@ class ModelSlot:
             done.set()
             watcher.join()
 
-    def _load(self) -> LoadedModel:
-        """The model in the file, whose hash is of the very bytes that were read."""
-        for _ in range(_ATTEMPTS):
-            before = _signature(self._path)
-            calibrator = load(self._path, n_jobs=self._n_jobs)
-            digest, n_bytes = _sha256(self._path)
-            if _signature(self._path) == before:
-                if self._accept is not None:
-                    self._accept(calibrator)
-                return LoadedModel(calibrator, self._path, digest, n_bytes, time.time())
-        raise ModelFileError(f"{self._path!r} changes while it is read. Write it elsewhere and rename it.")
+    def _read(self) -> tuple[bytes, str]:
+        """The file's bytes and their hash. It is opened once: what is checked, hashed and loaded is the same."""
+        content = read_file_bytes(self._path, max_memory=self._max_memory)
+        return content, hashlib.sha256(content).hexdigest()
+
+    def _loaded(self, content: bytes, sha256: str) -> LoadedModel:
+        calibrator = load_bytes(content, self._path, n_jobs=self._n_jobs)
+        if self._accept is not None:
+            self._accept(calibrator)
+        return LoadedModel(calibrator, self._path, sha256, len(content), time.time())
 
 
-def _signature(path: str) -> _Signature:
+def _no_memory(path: str) -> str:
+    return f"{path!r} can't be loaded: there is not enough memory for it."
+
+
+def _signature(path: str) -> tuple[int, int, int]:
     """What tells one file from the next without reading it; zeros if there is none."""
     try:
         status = os.stat(path)
     except OSError:
         return (0, 0, 0)
     return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def _sha256(path: str) -> tuple[str, int]:
-    digest, n_bytes = hashlib.sha256(), 0
-    with open(path, "rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-            n_bytes += len(block)
-    return digest.hexdigest(), n_bytes
