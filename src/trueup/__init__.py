@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         calibration,
         comparison,
         datasets,
+        distributed,
         errors,
         evaluation,
         metrics,
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
         serving,
     )
     from trueup._data import Stream, open_stream
-    from trueup._scoring import Calibrator, load
-    from trueup._scoring._onnx._export import OnnxExport, export_onnx
-    from trueup._scoring._scorer import BatchScorer
+    from trueup._scoring import BatchScorer, Calibrator, OnnxExport, export_onnx, load
     from trueup.auditing import AuditResult, audit
     from trueup.calibration import TRUSTED_TYPES, MCGrad, MulticalibratedClassifier
     from trueup.comparison import Comparison, compare
@@ -52,6 +51,7 @@ __all__ = [
     "comparison",
     "datasets",
     "diagnose",
+    "distributed",
     "errors",
     "evaluate",
     "evaluation",
@@ -64,53 +64,28 @@ __all__ = [
     "serving",
 ]
 
-_HOME = {
-    "AuditResult": "trueup.auditing",
-    "BatchScorer": "trueup._scoring._scorer",
-    "Calibrator": "trueup._scoring",
-    "Comparison": "trueup.comparison",
-    "Diagnosis": "trueup.evaluation",
-    "Evaluation": "trueup.evaluation",
-    "Finding": "trueup.evaluation",
-    "MCGrad": "trueup.calibration",
-    "MulticalibratedClassifier": "trueup.calibration",
-    "OnnxExport": "trueup._scoring._onnx._export",
-    "Stream": "trueup._data",
-    "TRUSTED_TYPES": "trueup.calibration",
-    "audit": "trueup.auditing",
-    "compare": "trueup.comparison",
-    "diagnose": "trueup.evaluation",
-    "evaluate": "trueup.evaluation",
-    "export_onnx": "trueup._scoring._onnx._export",
-    "load": "trueup._scoring",
-    "open_stream": "trueup._data",
+_NAMES_OF = {
+    "_data": "Stream open_stream",
+    "_scoring": "BatchScorer Calibrator OnnxExport export_onnx load",
+    "auditing": "AuditResult audit",
+    "calibration": "MCGrad MulticalibratedClassifier TRUSTED_TYPES",
+    "comparison": "Comparison compare",
+    "evaluation": "Diagnosis Evaluation Finding diagnose evaluate",
 }
-_SUBPACKAGES = (
-    "auditing",
-    "baselines",
-    "calibration",
-    "comparison",
-    "datasets",
-    "errors",
-    "evaluation",
-    "metrics",
-    "plot",
-    "segments",
-    "serving",
-)
+_HOME = {name: f"trueup.{package}" for package, names in _NAMES_OF.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-    elif name in _SUBPACKAGES:
-        value = import_module(f"trueup.{name}")
-    elif name == "__version__":
+    if name not in __all__:
+        raise AttributeError(f"module 'trueup' has no attribute {name!r}")
+    if name == "__version__":
         from importlib.metadata import version
 
-        value = version("trueup")
+        value: Any = version("trueup")
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
     else:
-        raise AttributeError(f"module 'trueup' has no attribute {name!r}")
+        value = import_module(f"trueup.{name}")
     globals()[name] = value
     return value
 

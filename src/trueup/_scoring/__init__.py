@@ -5,16 +5,21 @@ from trueup._scoring._apply import apply_round, correction, probabilities, score
 from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._load import load, load_bytes
 from trueup._scoring._observed import Observed, observe_rows, observe_table
+from trueup._scoring._onnx import OnnxExport, export_onnx
+from trueup._scoring._scorer import BatchScorer
 from trueup._scoring._scores import read_base_scores
 from trueup._scoring._stream import ScoredBatch, check_columns, kinds_of, score_batches, with_probabilities
 
 __all__ = [
+    "BatchScorer",
     "Calibrator",
     "Observed",
+    "OnnxExport",
     "ScoredBatch",
     "apply_round",
     "check_columns",
     "correction",
+    "export_onnx",
     "kinds_of",
     "load",
     "load_bytes",
@@ -27,4 +32,4 @@ __all__ = [
     "with_probabilities",
 ]
 
-pin_to("trueup", ["Calibrator", "load"], globals())
+pin_to("trueup", ["BatchScorer", "Calibrator", "OnnxExport", "export_onnx", "load"], globals())

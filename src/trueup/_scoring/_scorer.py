@@ -19,8 +19,6 @@ from trueup.errors import ColumnError, ModelFileError, ParameterError, ScoreErro
 if TYPE_CHECKING:
     import pyarrow as pa
 
-from trueup._runtime import pin_to
-
 __all__ = ["BatchScorer"]
 
 _Batch = TypeVar("_Batch", "pa.RecordBatch", "pa.Table")
@@ -257,6 +255,3 @@ def _columns_read(calibrator: Calibrator, score: str | None) -> tuple[tuple[str,
     if score is None:
         raise ScoreError("The model was fitted on scores. Name the column that holds them with score=.")
     return tuple(names), score
-
-
-pin_to("trueup", ["BatchScorer"], globals())

@@ -1,1 +1,5 @@
-"""Models in other formats: the whole chain as one ONNX graph."""
+"""A model as an ONNX graph."""
+
+from trueup._scoring._onnx._export import OnnxExport, export_onnx
+
+__all__ = ["OnnxExport", "export_onnx"]

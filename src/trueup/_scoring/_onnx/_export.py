@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from trueup._data import listed, read_scores, read_table
 from trueup._model import CalibrationModel, read_model
-from trueup._runtime import atomic_path, pin_to
+from trueup._runtime import atomic_path
 from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._load import load
 from trueup._scoring._onnx._chain import build_graph
@@ -261,6 +261,3 @@ def _add_metadata(graph: Any, metadata: Mapping[str, str]) -> None:
 
     helper.set_model_props(graph, dict(metadata))
     graph.producer_version = version("trueup")
-
-
-pin_to("trueup", ["OnnxExport", "export_onnx"], globals())
