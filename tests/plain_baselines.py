@@ -14,8 +14,8 @@ __all__ = ["PlainHKRR", "plain_dfmc"]
 class PlainHKRR:
     """Algorithm 1 of Hébert-Johnson et al. (2018) with the oracle of Hansen et al. (2024), in lists and loops."""
 
-    def __init__(self, alpha: float, lambda_: float, max_iterations: int, average_bins: bool, seed: int) -> None:
-        self.alpha, self.lambda_, self.max_iterations = alpha, lambda_, max_iterations
+    def __init__(self, alpha: float, bin_width: float, max_iterations: int, average_bins: bool, seed: int) -> None:
+        self.alpha, self.bin_width, self.max_iterations = alpha, bin_width, max_iterations
         self.average_bins, self.seed = average_bins, seed
 
     def fit(self, scores: Any, labels: Any, masks: Sequence[Sequence[bool]], weights: Any = None) -> PlainHKRR:
@@ -23,19 +23,19 @@ class PlainHKRR:
         p, y = [float(score) for score in scores], [float(label) for label in labels]
         w = [1.0] * len(p) if weights is None else [float(weight) for weight in weights]
         members = [[i for i in range(len(p)) if mask[i]] for mask in masks]
-        n_bins = round(1 / self.lambda_)
-        groups, bins = generator.permutation(len(masks)).tolist(), generator.permutation(n_bins).tolist()
+        n_bins = round(1 / self.bin_width)
+        segments, bins = generator.permutation(len(masks)).tolist(), generator.permutation(n_bins).tolist()
         self.moves: list[tuple[int, int, float]] = []
         self.n_iterations, changed = 0, True
         while changed and self.n_iterations < self.max_iterations:
             self.n_iterations += 1
             changed = False
-            for group in groups:
-                size = sum(w[i] for i in members[group])
+            for segment in segments:
+                size = sum(w[i] for i in members[segment])
                 for bin_ in bins:
-                    cell = [i for i in members[group] if self.bin_of(p[i]) == bin_]
+                    cell = [i for i in members[segment] if self.bin_of(p[i]) == bin_]
                     weight = sum(w[i] for i in cell)
-                    if not cell or weight < self.alpha * self.lambda_ * size:
+                    if not cell or weight < self.alpha * self.bin_width * size:
                         continue
                     promised = sum(w[i] * p[i] for i in cell) / weight
                     happened = sum(w[i] * y[i] for i in cell) / weight
@@ -44,7 +44,7 @@ class PlainHKRR:
                     delta = happened - promised + generator.uniform(-self.alpha / 4, self.alpha / 4)
                     for i in cell:
                         p[i] = min(max(p[i] + delta, 0.0), 1.0)
-                    self.moves.append((group, bin_, delta))
+                    self.moves.append((segment, bin_, delta))
                     changed = True
         self.bin_means = []
         for bin_ in range(n_bins):
@@ -57,8 +57,8 @@ class PlainHKRR:
         found = []
         for i, score in enumerate(scores):
             p = float(score)
-            for group, bin_, delta in self.moves:
-                if masks[group][i] and self.bin_of(p) == bin_:
+            for segment, bin_, delta in self.moves:
+                if masks[segment][i] and self.bin_of(p) == bin_:
                     p = min(max(p + delta, 0.0), 1.0)
             mean = self.bin_means[self.bin_of(p)]
             found.append(mean if self.average_bins and not math.isnan(mean) else p)
@@ -66,15 +66,15 @@ class PlainHKRR:
 
     def bin_of(self, p: float) -> int:
         """Which of the intervals (k lambda, (k + 1) lambda] holds a probability; 0 is in the first."""
-        return max(0, math.ceil(p / self.lambda_) - 1)
+        return max(0, math.ceil(p / self.bin_width) - 1)
 
 
 def plain_dfmc(
     scores: Any, labels: Any, masks: Sequence[Sequence[bool]], n_trees: int, n_cuts: int = 20, rate: float = 0.1
 ) -> list[float]:
-    """The boosting of Jin et al. (2025), a row at a time: the best pair of tests on groups and cuts of the score.
+    """The boosting of Jin et al. (2025), a row at a time: the best pair of tests on segments and cuts of the score.
 
-    A tree asks for a group or a cut of the logit, and in each of its halves for another; leaves hold at least 20 rows.
+    A tree asks for a segment or a cut of the logit, and in each of its halves for another; a leaf has at least 20 rows.
     """
     n = len(scores)
     base = [math.log(max(p, 2**-1022) / max(1 - p, 2**-53)) for p in scores]

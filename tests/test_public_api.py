@@ -22,7 +22,7 @@ PUBLIC = {
         AuditResult SegmentSummary SummaryAudit SummaryBuilder SummarySpec audit audit_stream load_summary
         merge_summaries summarize summarize_stream
     """,
-    "trueup.baselines": "DFMC GroupMCGrad HKRR IsotonicCalibrator LSBoost PlattCalibrator TemperatureCalibrator",
+    "trueup.baselines": "DFMC HKRR IsotonicCalibrator LSBoost PlattCalibrator SegmentMCGrad TemperatureCalibrator",
     "trueup.calibration": "MCGrad MulticalibratedClassifier TRUSTED_TYPES",
     "trueup.comparison": "Comparison Reason compare",
     "trueup.datasets": "Flights Traffic flight_scores load_flights make_traffic",
@@ -40,7 +40,7 @@ PUBLIC = {
     "trueup.metrics": """
         CumulativeCurve ReliabilityCurve ScoreDensity average_precision brier_calibration brier_refinement
         brier_score cumulative_curve ecce ecce_pvalue ecce_sigma ecce_standard_error
-        expected_calibration_error log_loss maximum_over_groups multicalibration_error multicalibration_scorer
+        expected_calibration_error log_loss maximum_over_segments multicalibration_error multicalibration_scorer
         regression_ecce regression_ecce_pvalue regression_ecce_sigma regression_ecce_standard_error
         reliability_curve roc_auc score_density smooth_calibration_error
     """,

@@ -16,7 +16,7 @@ from trueup.metrics import (
     ecce_sigma,
     expected_calibration_error,
     log_loss,
-    maximum_over_groups,
+    maximum_over_segments,
     multicalibration_error,
     smooth_calibration_error,
 )
@@ -78,20 +78,20 @@ def measure(
     The unspecified MCE is over the first 1,000 segments, as in the paper; `mce_all` is over all of them. Rows of
     one score are never parted, so no figure depends on the order of rows; the paper's do where scores are tied.
     """
-    largest: dict[str, Any] = {"groups": dict(groups), "min_rows": 1}
+    largest: dict[str, Any] = {"segments": dict(groups), "min_rows": 1}
     segments: dict[str, Any] = {"X": X, "min_variance": 0.0, "splits_lumps": False, "n_jobs": n_jobs}
     mce = multicalibration_error(y, p, max_segments=PAPER_SEGMENTS, **segments)
     total, sigmas = ecce(y, p), ecce_sigma(y, p)
     return {
         "mce_unspecified": mce,
         "mce_all": multicalibration_error(y, p, **segments),
-        "mce_prespecified": maximum_over_groups(ecce_sigma, y, p, **largest),
-        "max_smece_prespecified": maximum_over_groups(smooth_calibration_error, y, p, **largest),
+        "mce_prespecified": maximum_over_segments(ecce_sigma, y, p, **largest),
+        "max_smece_prespecified": maximum_over_segments(smooth_calibration_error, y, p, **largest),
         "log_loss": log_loss(y, p),
         "prauc": average_precision(y, p),
         "ecce_sigma": sigmas,
         "ecce": total,
         "ece": expected_calibration_error(y, p),
         "mce_abs_unspecified": mce * total / sigmas if sigmas else 0.0,
-        "mce_abs_prespecified": maximum_over_groups(ecce, y, p, **largest),
+        "mce_abs_prespecified": maximum_over_segments(ecce, y, p, **largest),
     }

@@ -155,7 +155,7 @@ def _contestant(method: str, train: Any, test: Any) -> tuple[Any, dict[str, Any]
     estimator = {"HKRR": baselines.HKRR, "DFMC": baselines.DFMC}[method]()
     if "n_jobs" in estimator.get_params(deep=False):
         estimator.set_params(n_jobs=1)
-    return estimator, {"groups": train}, {"groups": test}
+    return estimator, {"segments": train}, {"segments": test}
 
 
 def by_method(cells: Sequence[TimingCell]) -> dict[str, list[TimingCell]]:

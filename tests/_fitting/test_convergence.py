@@ -84,7 +84,7 @@ def test_alpha_is_within_the_bound_of_the_appendix(seed: int, learning_rate: flo
     best = np.clip((np.bincount(cell, y) / np.bincount(cell))[cell], 1e-12, 1 - 1e-12)
     least_loss = log_losses(y, best).mean()
     for before, after, record in zip(predictors, predictors[1:], model.history_[1:], strict=False):
-        alpha = multicalibration_error(y, before, groups=groups, unit="alpha", min_rows=1, min_variance=0)
+        alpha = multicalibration_error(y, before, segments=groups, unit="alpha", min_rows=1, min_variance=0)
         largest_c = math.sqrt(1 / min((before * (1 - before))[mask].mean() for mask in groups.values()))
         step = np.abs(np.log(after / (1 - after)) - np.log(before / (1 - before)))
         phi = 2 * step.mean() + (step**2).mean() / 8
@@ -101,5 +101,5 @@ def test_the_bound_of_the_history_holds_once_the_trees_of_a_round_have_converged
     X, y, scores = rows = cells(3)
     growth = {"learning_rate": 0.3, "n_estimators": 300, "min_child_samples": 1, "min_gain_to_split": 0.0}
     model = fit(rows, max_rounds=1, min_sum_hessian_in_leaf=0.0, lightgbm_params={**growth, "num_leaves": 24})
-    alpha = multicalibration_error(y, scores, groups=groups_of(X), unit="alpha", min_rows=1, min_variance=0)
+    alpha = multicalibration_error(y, scores, segments=groups_of(X), unit="alpha", min_rows=1, min_variance=0)
     assert 0 < alpha <= model.history_[1].alpha_bound

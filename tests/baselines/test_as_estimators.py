@@ -27,7 +27,7 @@ X: dict[str, Any] = {
 }
 SCORES = RNG.uniform(0.02, 0.98, N)
 LABELS = (RNG.random(N) < np.clip(SCORES + 0.25 * (np.array(X["city"]) == "Oslo"), 0, 1)).astype(int)
-GROUPS = ["city = Oslo", "age < 40 and city ≠ Kiel", "age is missing"]
+SEGMENTS = ["city = Oslo", "age < 40 and city ≠ Kiel", "age is missing"]
 METHODS: list[Any] = [
     baselines.IsotonicCalibrator(),
     baselines.PlattCalibrator(),
@@ -35,14 +35,14 @@ METHODS: list[Any] = [
     baselines.HKRR(alpha=0.05),
     baselines.DFMC(n_estimators=10),
     baselines.LSBoost(max_rounds=2, n_levels=5, min_child_samples=10),
-    baselines.GroupMCGrad(estimator=MCGrad(validation=0.3, max_rounds=2, lightgbm_params={"min_child_samples": 20})),
+    baselines.SegmentMCGrad(estimator=MCGrad(validation=0.3, max_rounds=2, lightgbm_params={"min_child_samples": 20})),
 ]
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 every_map = pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: type(method).__name__)
 
 
 def fitted(method: Any, **more: Any) -> Any:
-    return clone(method).fit(X, LABELS, **{"scores": SCORES, "groups": GROUPS, **more})
+    return clone(method).fit(X, LABELS, **{"scores": SCORES, "segments": SEGMENTS, **more})
 
 
 def test_all_of_them_are_tested_here() -> None:
@@ -90,8 +90,8 @@ def test_a_saved_model_gives_the_same_probabilities_and_the_same_bytes(method: A
 @every_method
 def test_columns_without_names_are_found_by_position(method: Any) -> None:
     matrix = np.column_stack([RNG.integers(0, 3, N), RNG.normal(size=N)])
-    groups = ["x0 = 1", "x1 < 0.5"]
-    model = clone(method).fit(matrix, LABELS, scores=SCORES, groups=groups)
+    segments = ["x0 = 1", "x1 < 0.5"]
+    model = clone(method).fit(matrix, LABELS, scores=SCORES, segments=segments)
     expected = model.calibrate(matrix, SCORES)
     assert model.calibrate(matrix[3:4], SCORES[3:4])[0] == pytest.approx(expected[3], rel=1e-14)
 
@@ -113,9 +113,9 @@ def test_bad_input_is_refused_as_mcgrad_refuses_it(method: Any) -> None:
             fitted(method, **change)
     for y, message in ((np.ones(N), "one class only"), (None, "y"), (np.arange(N) % 3, "Only binary")):
         with pytest.raises(LabelError, match=message):
-            clone(method).fit(X, y, scores=SCORES, groups=GROUPS)
+            clone(method).fit(X, y, scores=SCORES, segments=SEGMENTS)
     with pytest.raises(DataError, match="X has no rows"):
-        clone(method).fit({"city": [], "age": []}, [], scores=[], groups=GROUPS)
+        clone(method).fit({"city": [], "age": []}, [], scores=[], segments=SEGMENTS)
 
 
 @every_method
@@ -132,11 +132,12 @@ def test_a_missing_score_gives_nan_one_warning_and_leaves_the_others_alone(metho
 
 @every_method
 def test_without_scores_the_base_rate_is_the_base_model(method: Any) -> None:
-    model = clone(method).fit(X, LABELS, groups=GROUPS)
+    model = clone(method).fit(X, LABELS, segments=SEGMENTS)
     expected = model.calibrate(X)
     rate = LABELS.mean()
     assert np.array_equal(
-        clone(method).fit(X, LABELS, scores=np.full(N, rate), groups=GROUPS).calibrate(X, np.full(N, rate)), expected
+        clone(method).fit(X, LABELS, scores=np.full(N, rate), segments=SEGMENTS).calibrate(X, np.full(N, rate)),
+        expected,
     )
     with pytest.raises(ScoreError, match="fitted without scores"):
         model.calibrate(X, SCORES)
@@ -159,10 +160,10 @@ def test_one_row_and_none_are_rows_too(method: Any) -> None:
 def test_any_labels_and_soft_ones_will_do(method: Any, tmp_path: Path) -> None:
     words = np.where(LABELS == 1, "yes", "no")
     model = fitted(method)
-    named = clone(method).fit(X, words, scores=SCORES, groups=GROUPS)
+    named = clone(method).fit(X, words, scores=SCORES, segments=SEGMENTS)
     assert named.classes_.tolist() == ["no", "yes"]
     assert np.array_equal(named.calibrate(X, SCORES), model.calibrate(X, SCORES))
-    soft = clone(method).fit(X, 0.1 + 0.8 * LABELS, scores=SCORES, groups=GROUPS)
+    soft = clone(method).fit(X, 0.1 + 0.8 * LABELS, scores=SCORES, segments=SEGMENTS)
     assert 0.1 <= soft.calibrate(X, SCORES).mean() <= 0.9
 
 

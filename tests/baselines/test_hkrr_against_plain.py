@@ -14,12 +14,12 @@ from trueup.baselines import HKRR
 from trueup.baselines._cells import bins_of
 
 
-def some_rows(seed: int, n: int, n_groups: int) -> tuple[Any, Any, Any]:
-    """Scores that are wrong by group, labels, and groups of all sizes that overlap."""
+def some_rows(seed: int, n: int, n_segments: int) -> tuple[Any, Any, Any]:
+    """Scores that are wrong by segment, labels, and segments of all sizes that overlap."""
     rng = np.random.default_rng(seed)
-    masks = rng.random((n_groups, n)) < rng.uniform(0.02, 0.9, (n_groups, 1))
+    masks = rng.random((n_segments, n)) < rng.uniform(0.02, 0.9, (n_segments, 1))
     scores = rng.uniform(0, 1, n)
-    truth = np.clip(scores + rng.normal(0, 0.2, n_groups) @ masks, 0, 1)
+    truth = np.clip(scores + rng.normal(0, 0.2, n_segments) @ masks, 0, 1)
     labels = (rng.random(n) < truth).astype(int)
     labels[:2] = 0, 1
     return scores, labels, masks
@@ -29,27 +29,27 @@ def some_rows(seed: int, n: int, n_groups: int) -> tuple[Any, Any, Any]:
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 300),
-    n_groups=st.integers(1, 20),
+    n_segments=st.integers(1, 20),
     alpha=st.sampled_from([0.02, 0.1, 0.3]),
-    lambda_=st.sampled_from([0.1, 0.25, 0.05]),
+    bin_width=st.sampled_from([0.1, 0.25, 0.05]),
     average=st.booleans(),
     weighted=st.booleans(),
 )
 def test_the_fast_hkrr_is_the_plain_one(
-    seed: int, n: int, n_groups: int, alpha: float, lambda_: float, average: bool, weighted: bool
+    seed: int, n: int, n_segments: int, alpha: float, bin_width: float, average: bool, weighted: bool
 ) -> None:
-    scores, labels, masks = some_rows(seed, n, n_groups)
+    scores, labels, masks = some_rows(seed, n, n_segments)
     weights = np.random.default_rng(seed).uniform(0.5, 3, n) if weighted else None
-    groups = {f"g{g}": mask for g, mask in enumerate(masks)}
+    segments = {f"g{g}": mask for g, mask in enumerate(masks)}
     X = {"x": np.zeros(n)}
-    fast = HKRR(alpha=alpha, lambda_=lambda_, average_bins=average, random_state=seed)
-    fast.fit(X, labels, scores=scores, groups=groups, sample_weight=weights)
-    plain = PlainHKRR(alpha, lambda_, 1000, average, seeds_from(seed)[0]).fit(scores, labels, masks, weights)
+    fast = HKRR(alpha=alpha, bin_width=bin_width, average_bins=average, random_state=seed)
+    fast.fit(X, labels, scores=scores, segments=segments, sample_weight=weights)
+    plain = PlainHKRR(alpha, bin_width, 1000, average, seeds_from(seed)[0]).fit(scores, labels, masks, weights)
     body = fast.updates_
-    assert list(zip(body.group.tolist(), body.bin.tolist(), strict=True)) == [move[:2] for move in plain.moves]
+    assert list(zip(body.segment.tolist(), body.bin.tolist(), strict=True)) == [move[:2] for move in plain.moves]
     np.testing.assert_allclose(body.delta, [move[2] for move in plain.moves], atol=1e-10)
     assert fast.n_iterations_ == plain.n_iterations
-    new_scores, _, new_masks = some_rows(seed + 1, 50, n_groups)
+    new_scores, _, new_masks = some_rows(seed + 1, 50, n_segments)
     new_groups = {f"g{g}": mask for g, mask in enumerate(new_masks)}
     found = fast.calibrate({"x": np.zeros(50)}, new_scores, new_groups)
     np.testing.assert_allclose(found, plain.calibrate(new_scores, new_masks), atol=1e-9)

@@ -31,8 +31,8 @@ def test_alpha_is_the_mce_over_the_root_of_the_rows_on_an_example() -> None:
     y, p = np.repeat([1, 0], 16), np.full(32, 0.5)
     groups = {"first": np.arange(32) < 16}
     assert alpha_by_definition(y, p, groups) == pytest.approx(1 / math.sqrt(2))
-    assert multicalibration_error(y, p, groups=groups, unit="alpha") == pytest.approx(1 / math.sqrt(2))
-    assert multicalibration_error(y, p, groups=groups) == pytest.approx(4.0)
+    assert multicalibration_error(y, p, segments=groups, unit="alpha") == pytest.approx(1 / math.sqrt(2))
+    assert multicalibration_error(y, p, segments=groups) == pytest.approx(4.0)
 
 
 @settings(max_examples=30, deadline=None)
@@ -44,7 +44,7 @@ def test_alpha_is_that_of_the_definition(seed: int, n: int, n_scores: int) -> No
     groups = {name: rng.random(n) < share for name, share in (("a", 0.5), ("b", 0.8), ("c", 0.3))}
     groups = {name: mask for name, mask in groups.items() if mask.any()} | {"all": np.ones(n, dtype=bool)}
     expected = alpha_by_definition(y, p, groups)
-    options = {"groups": groups, "min_rows": 1, "min_variance": 0}
+    options = {"segments": groups, "min_rows": 1, "min_variance": 0}
     assert multicalibration_error(y, p, unit="alpha", **options) == pytest.approx(expected)
     assert multicalibration_error(y, p, **options) == pytest.approx(expected * math.sqrt(n))
 

@@ -16,8 +16,8 @@ CURVES = (
     "reliability_curve",
     "score_density",
 )
-# Groups are needed, it is a scorer itself, or it gives no number.
-NOT_ALONE = ("maximum_over_groups", "multicalibration_scorer", *CURVES)
+# Segments are needed, it is a scorer itself, or it gives no number.
+NOT_ALONE = ("maximum_over_segments", "multicalibration_scorer", *CURVES)
 ALONE = [name for name in trueup.metrics.__all__ if name not in NOT_ALONE]
 X = np.random.default_rng(1).normal(size=(90, 2))
 LABELS = (np.random.default_rng(2).random(90) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)

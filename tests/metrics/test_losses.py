@@ -133,7 +133,7 @@ def test_every_metric_is_listed() -> None:
         "ecce_standard_error",
         "expected_calibration_error",
         "log_loss",
-        "maximum_over_groups",
+        "maximum_over_segments",
         "multicalibration_error",
         "multicalibration_scorer",
         "regression_ecce",

@@ -21,7 +21,7 @@ CURVES = (
     "reliability_curve",
     "score_density",
 )
-NOT_ALONE = ("maximum_over_groups", "multicalibration_scorer", *CURVES)
+NOT_ALONE = ("maximum_over_segments", "multicalibration_scorer", *CURVES)
 OF_PROBABILITIES = [
     name for name in trueup.metrics.__all__ if name not in NOT_ALONE and not name.startswith("regression")
 ]

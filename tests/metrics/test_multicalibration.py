@@ -22,7 +22,13 @@ from sklearn.model_selection import cross_val_score
 from metrics.golden.make_mcgrad_values import CASES, CATEGORICAL, NUMERICAL, draw, measure
 from trueup._data import read_table
 from trueup.errors import ColumnError, DataError, ParameterError, TableError
-from trueup.metrics import ecce_pvalue, ecce_sigma, maximum_over_groups, multicalibration_error, multicalibration_scorer
+from trueup.metrics import (
+    ecce_pvalue,
+    ecce_sigma,
+    maximum_over_segments,
+    multicalibration_error,
+    multicalibration_scorer,
+)
 from trueup.metrics._ecce import brownian_range_survival
 from trueup.segments import cross_columns, enumerate_segments, grid_of, measure_segments, sort_rows
 
@@ -113,7 +119,7 @@ def test_tables_of_any_kind_give_the_same_number(X: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "groups",
+    "segments",
     [
         {"right": [False] * 6 + [True] * 6},
         np.array([[False]] * 6 + [[True]] * 6),
@@ -124,14 +130,14 @@ def test_tables_of_any_kind_give_the_same_number(X: Any) -> None:
     ],
     ids=["mask", "array", "table", "conditions", "condition", "named"],
 )
-def test_groups_are_the_segments_if_there_are_any(groups: Any) -> None:
-    assert mce(groups=groups) == mce()
+def test_segments_that_are_given_are_the_segments(segments: Any) -> None:
+    assert mce(segments=segments) == mce()
 
 
-def test_beside_groups_there_are_all_rows_and_no_other_segments() -> None:
-    assert mce(groups=["side = left"], max_segments=1) == pytest.approx(ALL, rel=1e-14)
-    assert mce(groups=["side = left"]) == pytest.approx(LEFT, rel=1e-14)
-    assert mce(groups={"nobody": [False] * 12}) == pytest.approx(ALL, rel=1e-14)
+def test_beside_given_segments_there_are_all_rows_and_no_other_segments() -> None:
+    assert mce(segments=["side = left"], max_segments=1) == pytest.approx(ALL, rel=1e-14)
+    assert mce(segments=["side = left"]) == pytest.approx(LEFT, rel=1e-14)
+    assert mce(segments={"nobody": [False] * 12}) == pytest.approx(ALL, rel=1e-14)
 
 
 def test_weights_move_sums_and_variances() -> None:
@@ -155,7 +161,7 @@ def test_rows_of_weight_zero_are_rows_that_are_not_there() -> None:
     labels, scores = [*[1] * 9, *LABELS], [*[0.01] * 9, *SCORES]
     X = {"side": [*["middle"] * 9, *SIDES["side"]], "age": [*range(9), *[30] * 12]}
     weights = [0.0] * 9 + [1.0] * 12
-    for options in ({"X": X}, {"X": X, "groups": ["side = right", "side = middle"]}):
+    for options in ({"X": X}, {"X": X, "segments": ["side = right", "side = middle"]}):
         value = multicalibration_error(labels, scores, sample_weight=weights, min_rows=6, **options)
         assert value == mce()
 
@@ -207,10 +213,10 @@ def test_the_mce_is_the_largest_ecce_sigma_of_all_segments(n: int, seed: int, we
     y, p, X, weights = rows_of(n, seed)
     w = weights if weighted else None
     masks = {str(segment): segment.mask(X) for segment in enumerate_segments(X, max_depth=max_depth, min_rows=5)}
-    expected = maximum_over_groups(ecce_sigma, y, p, groups=masks, sample_weight=w, min_rows=5)
+    expected = maximum_over_segments(ecce_sigma, y, p, segments=masks, sample_weight=w, min_rows=5)
     options: Any = {"sample_weight": w, "max_depth": max_depth, "min_rows": 5, "min_variance": 0}
     assert multicalibration_error(y, p, X=X, **options) == pytest.approx(expected, rel=1e-12)
-    assert multicalibration_error(y, p, groups=masks, **options) == pytest.approx(expected, rel=1e-12)
+    assert multicalibration_error(y, p, segments=masks, **options) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -225,13 +231,17 @@ def test_the_mce_is_the_largest_ecce_sigma_of_all_segments(n: int, seed: int, we
         ({"min_variance": math.nan}, ParameterError, "min_variance must be a number of at least 0, got nan"),
         ({"min_variance": "1"}, ParameterError, "min_variance must be a number of at least 0, got '1'"),
         ({"max_depth": -1}, ParameterError, "max_depth must be a whole number from 0 to 16, got -1"),
-        ({"max_depth": "x", "groups": ["side = left"]}, ParameterError, "max_depth must be a whole number"),
+        ({"max_depth": "x", "segments": ["side = left"]}, ParameterError, "max_depth must be a whole number"),
         ({"max_values": 1}, ParameterError, "max_values must be a whole number from 2 to 255, got 1"),
         ({"n_jobs": 0}, ParameterError, "n_jobs must not be 0"),
         ({"X": {"side": ["left"]}}, TableError, "X has 1 rows and y_true has 12. They must be the same rows."),
-        ({"X": None, "groups": ["side = left"]}, ParameterError, "is a condition on columns, so X must be passed too"),
-        ({"groups": ["sides = left"]}, ColumnError, "X has no column 'sides'. Its columns are 'side'."),
-        ({"groups": {"left": [True]}}, TableError, "Group 'left' has 1 rows, but y has 12"),
+        (
+            {"X": None, "segments": ["side = left"]},
+            ParameterError,
+            "is a condition on columns, so X must be passed too",
+        ),
+        ({"segments": ["sides = left"]}, ColumnError, "X has no column 'sides'. Its columns are 'side'."),
+        ({"segments": {"left": [True]}}, TableError, "Group 'left' has 1 rows, but y has 12"),
         ({"features": ["sides"]}, ColumnError, "Did you mean 'side'?"),
         ({"sample_weight": [-1] * 12}, DataError, "sample_weight: 12 of 12 weights are negative"),
     ],

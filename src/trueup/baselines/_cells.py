@@ -14,7 +14,7 @@ __all__ = ["CellFit", "CellRows", "CellUpdates", "apply_cells", "bins_of", "fit_
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
-Move: TypeAlias = tuple[int, int, float]  # group, bin, and what is added to the probabilities of its rows
+Move: TypeAlias = tuple[int, int, float]  # segment, bin, and what is added to the probabilities of its rows
 _ROUNDING = 1e-9  # 1 / 0.1 may be a little more than 10
 
 
@@ -31,13 +31,13 @@ def bins_of(probabilities: Floats, width: float, n_bins: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class CellUpdates:
-    """Moves of the rows of a group whose probabilities are in a bin, in order; then the mean that each bin gets.
+    """Moves of the rows of a segment whose probabilities are in a bin, in order; then the mean that each bin gets.
 
     There are no means if bins are left as they are, and a mean is NaN if its bin was empty.
     """
 
     width: float
-    group: Ints
+    segment: Ints
     bin: Ints
     delta: Floats
     bin_means: Floats
@@ -50,7 +50,7 @@ class CellUpdates:
 
 @dataclass(frozen=True, eq=False)
 class CellRows:
-    """Rows to fit on: scores, labels, weights, and the rows of each group."""
+    """Rows to fit on: scores, labels, weights, and the rows of each segment."""
 
     scores: Floats
     labels: Floats
@@ -58,8 +58,8 @@ class CellRows:
     masks: Sequence[npt.NDArray[np.bool_]]
 
     @property
-    def n_groups(self) -> int:
-        """How many groups there are."""
+    def n_segments(self) -> int:
+        """How many segments there are."""
         return len(self.masks)
 
 
@@ -91,7 +91,7 @@ def fit_cells(
     average : bool
         Whether each bin gets its mean in the end.
     generator : numpy.random.RandomState
-        Shuffles groups and bins, and draws the noise.
+        Shuffles segments and bins, and draws the noise.
 
     Returns
     -------
@@ -100,24 +100,24 @@ def fit_cells(
     """
     n_bins = number_of_bins(width)
     cells = _Cells(rows, width, n_bins)
-    groups = generator.permutation(rows.n_groups)
+    segments = generator.permutation(rows.n_segments)
     bins = generator.permutation(n_bins)
     noises = _Noises(generator, alpha / 4)
     moves: list[Move] = []
     n_iterations, converged = 0, False
     while n_iterations < max_iterations and not converged:
-        moved = cells.look_once(groups, bins, alpha, noises.next(rows.n_groups * n_bins))
+        moved = cells.look_once(segments, bins, alpha, noises.next(rows.n_segments * n_bins))
         noises.used(len(moved))
         moves += moved
         n_iterations, converged = n_iterations + 1, not moved
     means = _bin_means(cells.probabilities, rows.weights, width) if average else np.empty(0)
-    group, bin_, delta = zip(*moves, strict=True) if moves else ((), (), ())
-    updates = CellUpdates(width, np.array(group, np.int32), np.array(bin_, np.int32), np.array(delta, float), means)
+    segment, bin_, delta = zip(*moves, strict=True) if moves else ((), (), ())
+    updates = CellUpdates(width, np.array(segment, np.int32), np.array(bin_, np.int32), np.array(delta, float), means)
     return CellFit(updates, n_iterations, converged)
 
 
 class _Cells:
-    """Rows whose cells, groups crossed with bins, are moved until none is wrong."""
+    """Rows whose cells, segments crossed with bins, are moved until none is wrong."""
 
     def __init__(self, rows: CellRows, width: float, n_bins: int) -> None:
         self._width, self._n_bins = width, n_bins
@@ -125,29 +125,29 @@ class _Cells:
         self._labels = rows.labels
         self._rows_of = [np.flatnonzero(mask) for mask in rows.masks]
         self._totals = [float(self._weights[own].sum()) for own in self._rows_of]
-        # One bit per group, so that the groups of many rows are found by one pass over a few bytes of each.
+        # One bit per segment, so that the segments of many rows are found by one pass over a few bytes of each.
         self._members = np.packbits(np.stack(rows.masks, axis=1), axis=1)
-        self._stale = np.ones(rows.n_groups, dtype=bool)  # whether a row has moved since the group was looked at
+        self._stale = np.ones(rows.n_segments, dtype=bool)  # whether a row has moved since the segment was looked at
         self.probabilities = rows.scores.copy()
         self._bins = bins_of(self.probabilities, width, n_bins)
 
-    def look_once(self, groups: Any, bins: Any, alpha: float, noises: Floats) -> list[Move]:
-        """Look at the cells of all groups in this order, and move those that are wrong, by the error and a noise."""
+    def look_once(self, segments: Any, bins: Any, alpha: float, noises: Floats) -> list[Move]:
+        """Look at the cells of all segments in this order, and move those that are wrong, by the error and a noise."""
         moves: list[Move] = []
-        for group in groups.tolist():
-            if not self._stale[group]:
+        for segment in segments.tolist():
+            if not self._stale[segment]:
                 continue  # its cells are as they were
-            self._stale[group] = False
-            sums = self._sums(self._rows_of[group])
+            self._stale[segment] = False
+            sums = self._sums(self._rows_of[segment])
             first = 0
-            # A move changes the sums of other bins of the group: whether they are wrong is asked after each.
-            while len(later := np.flatnonzero(self._are_wrong(sums, group, alpha)[bins[first:]])):
+            # A move changes the sums of other bins of the segment: whether they are wrong is asked after each.
+            while len(later := np.flatnonzero(self._are_wrong(sums, segment, alpha)[bins[first:]])):
                 first += int(later[0]) + 1
                 bin_ = int(bins[first - 1])
                 weight, predicted, observed = sums[:, bin_]
                 delta = (observed - predicted) / weight + float(noises[len(moves)])
-                self._move(group, bin_, delta, sums)
-                moves.append((group, bin_, delta))
+                self._move(segment, bin_, delta, sums)
+                moves.append((segment, bin_, delta))
         return moves
 
     def _sums(self, rows: Any) -> Floats:
@@ -156,14 +156,14 @@ class _Cells:
         values = (weights, weights * self.probabilities[rows], weights * self._labels[rows])
         return np.stack([np.bincount(bins, value, self._n_bins) for value in values])
 
-    def _are_wrong(self, sums: Floats, group: int, alpha: float) -> npt.NDArray[np.bool_]:
+    def _are_wrong(self, sums: Floats, segment: int, alpha: float) -> npt.NDArray[np.bool_]:
         weight, predicted, observed = sums
-        is_large = (weight > 0) & (weight >= alpha * self._width * self._totals[group])
+        is_large = (weight > 0) & (weight >= alpha * self._width * self._totals[segment])
         is_wrong: npt.NDArray[np.bool_] = is_large & (np.abs(observed - predicted) >= alpha / 2 * weight)
         return is_wrong
 
-    def _move(self, group: int, bin_: int, delta: float, sums: Floats) -> None:
-        own = self._rows_of[group]
+    def _move(self, segment: int, bin_: int, delta: float, sums: Floats) -> None:
+        own = self._rows_of[segment]
         rows = own[self._bins[own] == bin_]
         self.probabilities[rows] = np.clip(self.probabilities[rows] + delta, 0.0, 1.0)
         self._bins[rows] = bins_of(self.probabilities[rows], self._width, self._n_bins)
@@ -177,8 +177,10 @@ def apply_cells(updates: CellUpdates, scores: Floats, masks: Sequence[npt.NDArra
     """The probabilities after all moves, in the order in which they were made."""
     moved, n_bins = scores.copy(), updates.n_bins
     bins, rows_of = bins_of(moved, updates.width, n_bins), [np.flatnonzero(mask) for mask in masks]
-    for group, bin_, delta in zip(updates.group.tolist(), updates.bin.tolist(), updates.delta.tolist(), strict=True):
-        rows = rows_of[group][bins[rows_of[group]] == bin_]
+    for segment, bin_, delta in zip(
+        updates.segment.tolist(), updates.bin.tolist(), updates.delta.tolist(), strict=True
+    ):
+        rows = rows_of[segment][bins[rows_of[segment]] == bin_]
         moved[rows] = np.clip(moved[rows] + delta, 0.0, 1.0)
         bins[rows] = bins_of(moved[rows], updates.width, n_bins)
     if not len(updates.bin_means):

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from trueup._data import CalibrationTable
 from trueup._model import CalibrationModel, FeatureSpec, ScoreMap
 from trueup._scoring import Calibrator, read_base_scores
-from trueup.baselines._rows import FitRows, GroupsOfRows, groups_again, summary_of
+from trueup.baselines._rows import FitRows, GivenSegments, segments_again, summary_of
 
-__all__ = ["Baseline", "GroupBaseline", "ScoreBaseline"]
+__all__ = ["Baseline", "ScoreBaseline", "SegmentBaseline"]
 
 Floats = npt.NDArray[np.float64]
 _ANY_SCORE = 0.5  # stands for a missing one, whose row gets NaN in the end
@@ -82,10 +82,10 @@ class ScoreBaseline(Baseline):
         self.model_ = CalibrationModel(columns, (), rows.base_rate, rows.given.classes, summary, score_map)
 
 
-class GroupBaseline(Baseline):
-    """A calibration of groups that the user lists."""
+class SegmentBaseline(Baseline):
+    """A calibration of segments that the user lists."""
 
-    def calibrate(self, X: Any, scores: Any = None, groups: Any = None) -> Floats:
+    def calibrate(self, X: Any, scores: Any = None, segments: Any = None) -> Floats:
         """Calibrated probabilities of the positive class.
 
         Parameters
@@ -94,8 +94,8 @@ class GroupBaseline(Baseline):
             The rows; columns are found by name.
         scores : array-like, optional
             The base model's probabilities; needed if they were at fit.
-        groups : mapping or table, optional
-            The masks of the groups that were given as masks at fit, by the same names. Conditions are known
+        segments : mapping or table, optional
+            The masks of the segments that were given as masks at fit, by the same names. Conditions are known
             from fit.
 
         Returns
@@ -104,13 +104,13 @@ class GroupBaseline(Baseline):
             One probability per row; NaN, with a warning, where the score is missing.
         """
         table, base, missing = self._read(X, scores)
-        calibrated = self._calibrated(base, groups_again(self._groups, table, groups))
+        calibrated = self._calibrated(base, segments_again(self._segments, table, segments))
         calibrated[missing] = np.nan
         return calibrated
 
-    def _keep_groups(self, rows: FitRows, found: GroupsOfRows) -> None:
+    def _keep_segments(self, rows: FitRows, found: GivenSegments) -> None:
         self._keep(rows)
-        self._groups = replace(found, masks=())  # those of the fit are of no use after it
+        self._segments = replace(found, masks=())  # those of the fit are of no use after it
 
     def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
         """The probabilities of rows, none of whose scores is missing."""

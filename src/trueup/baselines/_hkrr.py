@@ -12,18 +12,18 @@ import numpy.typing as npt
 from trueup._fitting import seeds_from
 from trueup.baselines._cells import CellFit, CellRows, CellUpdates, apply_cells, fit_cells
 from trueup.baselines._checks import check_number, check_whole
-from trueup.baselines._estimator import GroupBaseline
+from trueup.baselines._estimator import SegmentBaseline
 from trueup.baselines._rows import (
     FitRows,
-    GroupsOfRows,
-    groups_again,
+    GivenSegments,
     kept_rows,
     read_eval_rows,
-    read_groups,
     read_rows,
+    read_segments,
+    segments_again,
 )
-from trueup.errors import ConvergenceWarning, DataError, ParameterError, callers_level
-from trueup.metrics import multicalibration_error
+from trueup.errors import ConvergenceWarning, DataError, ParameterError, TableError, callers_level
+from trueup.metrics import maximum_over_segments, smooth_calibration_error
 
 __all__ = ["HKRR"]
 
@@ -34,15 +34,15 @@ _MIN_WIDTH = 1 / (2**16 - 1)  # a bin's number has 16 bits
 Floats = npt.NDArray[np.float64]
 
 
-class HKRR(GroupBaseline):
-    """The first multicalibration algorithm: moves the cells of groups and bins until none is wrong by alpha.
+class HKRR(SegmentBaseline):
+    """The first multicalibration algorithm: moves the cells of segments and bins until none is wrong by alpha.
 
     Parameters
     ----------
     alpha : float or sequence of float
         How wrong a cell may stay: it is moved if its mean error is at least ``alpha / 2``. Of several, the one
         is taken that is best on the rows of `eval_set`.
-    lambda_ : float
+    bin_width : float
         The width of the bins that scores are put into.
     max_iterations : int
         How many times to go through all cells at the most.
@@ -59,7 +59,7 @@ class HKRR(GroupBaseline):
     alpha_ : float
         The alpha that was taken.
     validation_errors_ : dict of float to float
-        The multicalibration error of each alpha on `eval_set`; empty without one.
+        The largest smooth calibration error of any segment on `eval_set`, for each alpha; empty without one.
     n_iterations_ : int
         How many times all cells were gone through.
     n_updates_ : int
@@ -69,26 +69,26 @@ class HKRR(GroupBaseline):
 
     See Also
     --------
-    trueup.MCGrad : Needs no groups.
-    DFMC : Trees on the groups, without bins.
+    trueup.MCGrad : Needs no segments.
+    DFMC : Trees on the segments, without bins.
 
     Notes
     -----
-    Algorithm 1 of Hébert-Johnson, Kim, Reingold and Rothblum (2018), as Hansen et al. (2024) run it: groups and
-    bins come in a random order; a cell with at least ``alpha lambda_ |group|`` rows asks a guess-and-check oracle
+    Algorithm 1 of Hébert-Johnson, Kim, Reingold and Rothblum (2018), as Hansen et al. (2024) run it: segments and
+    bins come in a random order; a cell with at least ``alpha bin_width |segment|`` rows asks a guess-and-check oracle
     with a window of ``alpha / 4``, which finds nothing wrong below two windows and else gives the mean label and a
     uniform noise of up to one window; a probability that leaves [0, 1] is put back.
 
-    Of several alphas, that with the least multicalibration error (the largest ECCE of all rows or of any of the
-    groups, in its standard errors) on the rows of `eval_set` is taken: it is what the algorithm is for, and unlike
-    the largest error as such it is not ruled by whichever group has the fewest rows. If two are equal, the larger.
+    Of several alphas, the one is taken whose worst segment is best on the rows of `eval_set`, as Hansen et al. and
+    with them the MCGrad paper choose it: the largest smooth calibration error of any segment, all rows not among
+    them. If two are equal, the larger is taken, which has moved less.
 
     Examples
     --------
     >>> from trueup.baselines import HKRR
     >>> X = {"half": ["a"] * 40 + ["b"] * 40}
     >>> y, p = [1] * 32 + [0] * 8 + [0] * 32 + [1] * 8, [0.5] * 80
-    >>> model = HKRR(average_bins=False).fit(X, y, scores=p, groups=["half = a", "half = b"])
+    >>> model = HKRR(average_bins=False).fit(X, y, scores=p, segments=["half = a", "half = b"])
     >>> model.calibrate(X, p)[[0, 79]].round(1)
     array([0.8, 0.2])
     """
@@ -97,13 +97,13 @@ class HKRR(GroupBaseline):
         self,
         *,
         alpha: float | Sequence[float] = 0.1,
-        lambda_: float = 0.1,
+        bin_width: float = 0.1,
         max_iterations: int = 1000,
         average_bins: bool = True,
         random_state: Any = 0,
     ) -> None:
         self.alpha = alpha
-        self.lambda_ = lambda_
+        self.bin_width = bin_width
         self.max_iterations = max_iterations
         self.average_bins = average_bins
         self.random_state = random_state
@@ -137,7 +137,7 @@ class HKRR(GroupBaseline):
         *,
         scores: Any = None,
         sample_weight: Any = None,
-        groups: Any = None,
+        segments: Any = None,
         eval_set: tuple[Any, ...] | None = None,
     ) -> HKRR:
         """Move cells until none is wrong.
@@ -152,11 +152,11 @@ class HKRR(GroupBaseline):
             The base model's probabilities. Without them the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
-        groups : mapping, sequence or table
+        segments : mapping, sequence or table
             Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
         eval_set : tuple, optional
-            ``(X, y, scores, sample_weight, groups)``, or the first two to four of them: rows that decide between
-            several alphas. Its groups are needed if those of the fit are masks.
+            ``(X, y, scores, sample_weight, segments)``, or the first two to four of them: rows that decide between
+            several alphas. Its segments are needed if those of the fit are masks.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class HKRR(GroupBaseline):
                 "of the fit as eval_set=(X, y, scores), or one alpha."
             )
         rows = read_rows(X, y, scores, sample_weight)
-        found = read_groups(groups, rows, "HKRR")
+        found = read_segments(segments, rows, "HKRR")
         watched = None if eval_set is None else read_eval_rows(eval_set, rows)
         cells = CellRows(rows.scores, rows.labels, rows.weights, found.masks)
         fits = {alpha: self._fit(cells, alpha) for alpha in alphas}
@@ -188,7 +188,7 @@ class HKRR(GroupBaseline):
                 stacklevel=callers_level(),
             )
         self.updates_ = chosen.updates
-        self._keep_groups(rows, found)
+        self._keep_segments(rows, found)
         return self
 
     def _checked_alphas(self) -> list[float]:
@@ -197,7 +197,7 @@ class HKRR(GroupBaseline):
             raise ParameterError("alpha is empty. Pass a number, or several to choose from.")
         for alpha in given:
             check_number("alpha", alpha, _MIN_ALPHA, 1.0)
-        check_number("lambda_", self.lambda_, _MIN_WIDTH, 1.0)
+        check_number("bin_width", self.bin_width, _MIN_WIDTH, 1.0)
         check_whole("max_iterations", self.max_iterations, 1)
         return [float(alpha) for alpha in given]
 
@@ -206,7 +206,7 @@ class HKRR(GroupBaseline):
         return fit_cells(
             cells,
             alpha=alpha,
-            width=float(self.lambda_),
+            width=float(self.bin_width),
             max_iterations=int(self.max_iterations),
             average=bool(self.average_bins),
             generator=np.random.RandomState(seed),
@@ -216,15 +216,17 @@ class HKRR(GroupBaseline):
         return apply_cells(self.updates_, scores, masks)
 
 
-def _error(updates: CellUpdates, found: GroupsOfRows, rows: FitRows, groups: Any) -> float:
-    """The multicalibration error over the groups on some rows."""
+def _error(updates: CellUpdates, found: GivenSegments, rows: FitRows, segments: Any) -> float:
+    """The largest smooth calibration error of any of the segments on some rows."""
     try:
-        masks = list(kept_rows(groups_again(found, rows.table, groups), rows.kept))
+        masks = list(kept_rows(segments_again(found, rows.table, segments), rows.kept))
     except (DataError, ParameterError) as reason:
         raise type(reason)(f"eval_set: {reason}") from reason
     calibrated = apply_cells(updates, rows.scores, masks)
     named = dict(zip(found.names, masks, strict=True))
-    error = multicalibration_error(rows.labels, calibrated, sample_weight=rows.weights, groups=named)
-    if np.isnan(error):
-        raise ParameterError("eval_set: no group has enough rows to tell one alpha from another. Pass more rows.")
-    return error
+    try:
+        return maximum_over_segments(
+            smooth_calibration_error, rows.labels, calibrated, segments=named, sample_weight=rows.weights
+        )
+    except TableError as reason:
+        raise TableError(f"eval_set can't tell one alpha from another: {reason}") from reason

@@ -106,7 +106,7 @@ class LSBoost(Baseline):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None) -> LSBoost:
+    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None) -> LSBoost:
         """Grow trees on level sets.
 
         Parameters
@@ -119,7 +119,7 @@ class LSBoost(Baseline):
             The base model's probabilities. Without them the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
-        groups : object, optional
+        segments : object, optional
             Not used; here so that all baselines are called alike.
 
         Returns

@@ -44,7 +44,7 @@ class IsotonicCalibrator(ScoreBaseline):
     """
 
     def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None
+        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
     ) -> IsotonicCalibrator:
         """Learn the function.
 
@@ -58,7 +58,7 @@ class IsotonicCalibrator(ScoreBaseline):
             The base model's probabilities. Without them the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
-        groups : object, optional
+        segments : object, optional
             Not used; here so that all baselines are called alike.
 
         Returns
@@ -107,7 +107,7 @@ class PlattCalibrator(ScoreBaseline):
     """
 
     def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None
+        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
     ) -> PlattCalibrator:
         """Learn the factor and the shift.
 
@@ -121,7 +121,7 @@ class PlattCalibrator(ScoreBaseline):
             The base model's probabilities. Without them the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
-        groups : object, optional
+        segments : object, optional
             Not used; here so that all baselines are called alike.
 
         Returns
@@ -169,7 +169,7 @@ class TemperatureCalibrator(ScoreBaseline):
     """
 
     def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None
+        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
     ) -> TemperatureCalibrator:
         """Learn the factor.
 
@@ -183,7 +183,7 @@ class TemperatureCalibrator(ScoreBaseline):
             The base model's probabilities. Without them the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
-        groups : object, optional
+        segments : object, optional
             Not used; here so that all baselines are called alike.
 
         Returns

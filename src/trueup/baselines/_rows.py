@@ -28,12 +28,12 @@ from trueup.segments import OneOf, Segment, group_masks
 
 __all__ = [
     "FitRows",
-    "GroupsOfRows",
-    "groups_again",
+    "GivenSegments",
     "kept_rows",
     "read_eval_rows",
-    "read_groups",
     "read_rows",
+    "read_segments",
+    "segments_again",
     "summary_of",
 ]
 
@@ -106,22 +106,22 @@ def read_rows(X: Any, y: Any, scores: Any, sample_weight: Any, like: FitRows | N
 
 
 def read_eval_rows(eval_set: Any, like: FitRows) -> tuple[FitRows, Any]:
-    """The rows of an `eval_set` and their groups; errors say that they are about it."""
+    """The rows of an `eval_set` and their segments; errors say that they are about it."""
     if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 5:
         raise ParameterError(
             "eval_set must be a tuple (X, y), (X, y, scores), (X, y, scores, sample_weight) or (X, y, scores, "
-            "sample_weight, groups)."
+            "sample_weight, segments)."
         )
-    X, y, scores, sample_weight, groups = (*eval_set, None, None, None)[:5]
+    X, y, scores, sample_weight, segments = (*eval_set, None, None, None)[:5]
     try:
-        return read_rows(X, y, scores, sample_weight, like), groups
+        return read_rows(X, y, scores, sample_weight, like), segments
     except DataError as error:
         raise type(error)(f"eval_set: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)
-class GroupsOfRows:
-    """Groups, and which rows with weight are in each."""
+class GivenSegments:
+    """Segments, and which rows with weight are in each."""
 
     segments: tuple[Segment, ...]  # one without conditions is a mask
     kinds: Mapping[str, ValueKind]  # of the columns that conditions are about
@@ -129,43 +129,42 @@ class GroupsOfRows:
 
     @property
     def names(self) -> list[str]:
-        """What the groups are called."""
+        """What the segments are called."""
         return [str(segment) for segment in self.segments]
 
 
-def read_groups(groups: Any, rows: FitRows, method: str) -> GroupsOfRows:
-    """The groups that the user gives: masks, a table of booleans, or conditions."""
-    if groups is None:
+def read_segments(segments: Any, rows: FitRows, method: str) -> GivenSegments:
+    """The segments that the user gives: masks, a table of booleans, or conditions."""
+    if segments is None:
         raise ParameterError(
-            f"{method} needs the groups that it shall calibrate: pass groups=, masks by name, a table of booleans, or "
+            f"{method} needs the segments to calibrate: pass segments=, masks by name, a table of booleans, or "
             'conditions such as ["country = NO", "age < 25"]. MCGrad needs none.'
         )
-    segments, masks = zip(*group_masks(groups, rows.table.n_rows, rows.table), strict=True)
-    name, times = Counter(map(str, segments)).most_common(1)[0]
+    given, masks = zip(*group_masks(segments, rows.table.n_rows, rows.table), strict=True)
+    name, times = Counter(map(str, given)).most_common(1)[0]
     if times > 1:
-        raise ParameterError(f"{times} groups are called {name!r}. Give each a name of its own.")
-    for condition in (condition for segment in segments for condition in segment.conditions):
+        raise ParameterError(f"{times} segments are called {name!r}. Give each a name of its own.")
+    for condition in (condition for segment in given for condition in segment.conditions):
         if isinstance(condition, OneOf) and rows.table.column(condition.column).kind is ValueKind.EMPTY:
             said = f"Column {condition.column!r} holds missing values only, so {str(condition)!r} means nothing."
             raise ColumnError(said)
-    columns = dict.fromkeys(column for segment in segments for column in segment.columns)
+    columns = dict.fromkeys(column for segment in given for column in segment.columns)
     kinds = {column: rows.table.column(column).kind for column in columns}
-    return GroupsOfRows(segments, kinds, tuple(kept_rows(masks, rows.kept)))
+    return GivenSegments(given, kinds, tuple(kept_rows(masks, rows.kept)))
 
 
-def groups_again(found: GroupsOfRows, table: CalibrationTable, groups: Any) -> list[Mask]:
-    """The rows of the groups of a fit in another table; what was given as masks must be given again."""
-    segments = found.segments
-    names = [segment.name for segment in segments if segment.name is not None and not segment.conditions]
-    if groups is not None and not names:
-        raise ParameterError("The model takes no masks: its groups are conditions on X. Leave groups out.")
-    given = None if groups is None else read_mask_table(groups, _FORMS)
+def segments_again(found: GivenSegments, table: CalibrationTable, segments: Any) -> list[Mask]:
+    """The rows of the segments of a fit in another table; what was given as masks must be given again."""
+    names = [segment.name for segment in found.segments if segment.name is not None and not segment.conditions]
+    if segments is not None and not names:
+        raise ParameterError("The model takes no masks: its segments are conditions on X. Leave segments out.")
+    given = None if segments is None else read_mask_table(segments, _FORMS)
     absent = [name for name in names if given is None or name not in given]
     if absent:
         present = "" if given is None else f" Present: {listed(given.names, 12)}."
         raise ColumnError(
-            f"{len(absent)} of {len(names)} groups are missing that were given as masks at fit: "
-            f"{listed(absent)}.{present} Pass groups=, {_FORMS}."
+            f"{len(absent)} of {len(names)} segments are missing that were given as masks at fit: "
+            f"{listed(absent)}.{present} Pass segments=, {_FORMS}."
         )
     for column, kind in found.kinds.items():
         if column in table and table.column(column).kind not in (kind, ValueKind.EMPTY):
@@ -175,7 +174,7 @@ def groups_again(found: GroupsOfRows, table: CalibrationTable, groups: Any) -> l
         read_mask(segment.name, given.column(segment.name), table.n_rows, rows_of="X")
         if given is not None and segment.name in names
         else segment.mask(table)
-        for segment in segments
+        for segment in found.segments
     ]
 
 

@@ -12,9 +12,9 @@ from trueup.metrics._cumulative import CumulativeCurve, cumulative_curve
 from trueup.metrics._curve_rows import read_rows
 from trueup.metrics._density import ScoreDensity, score_density
 from trueup.metrics._ecce import brownian_range_survival, ecce, ecce_pvalue, ecce_sigma, ecce_standard_error
-from trueup.metrics._groups import maximum_over_groups
 from trueup.metrics._losses import average_precision, brier_score, clipped_scores, log_loss, roc_auc
 from trueup.metrics._multicalibration import multicalibration_error, multicalibration_scorer
+from trueup.metrics._over_segments import maximum_over_segments
 from trueup.metrics._registry import METRICS, Better, Metric
 from trueup.metrics._regression import (
     regression_ecce,
@@ -41,7 +41,7 @@ __all__ = [
     "ecce_standard_error",
     "expected_calibration_error",
     "log_loss",
-    "maximum_over_groups",
+    "maximum_over_segments",
     "multicalibration_error",
     "multicalibration_scorer",
     "regression_ecce",

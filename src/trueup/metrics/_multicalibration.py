@@ -36,7 +36,7 @@ def multicalibration_error(
     *,
     sample_weight: ArrayLike | None = None,
     X: Any = None,
-    groups: Any = None,
+    segments: Any = None,
     unit: Literal["sigma", "absolute", "alpha"] = "sigma",
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
@@ -60,8 +60,8 @@ def multicalibration_error(
         Weights of at least 0. None weighs every row the same.
     X : table, optional
         Features that segments are made of: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy
-        array. Without it, and without groups, all rows are the only segment.
-    groups : mapping, sequence or table, optional
+        array. Without it, and without segments, all rows are the only segment.
+    segments : mapping, sequence or table, optional
         Segments to take instead: masks by name, a table of booleans, or conditions on `X`.
     unit : {"sigma", "absolute", "alpha"}, default="sigma"
         The MCE itself; times the standard error of all rows; or over the square root of the number of rows.
@@ -122,8 +122,8 @@ def multicalibration_error(
     counted = None if kept.all() else kept
     crossed: list[Partition] = []
     alone: list[Partition] = []
-    if groups is not None:
-        alone = group_partitions(groups, n, table, counted)
+    if segments is not None:
+        alone = group_partitions(segments, n, table, counted)
     elif table is not None:
         crossed = cross_columns(
             table,

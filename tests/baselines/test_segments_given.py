@@ -1,4 +1,4 @@
-"""Groups as masks, tables and conditions, at fit and after."""
+"""Segments as masks, tables and conditions, at fit and after."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from trueup import MCGrad
-from trueup.baselines import DFMC, HKRR, GroupMCGrad
+from trueup.baselines import DFMC, HKRR, SegmentMCGrad
 from trueup.errors import ColumnError, ParameterError, TableError
 from trueup.segments import Interval, OneOf, Segment
 
@@ -41,20 +41,20 @@ CONDITIONS = {
     "plan = 2 and age > 40": (np.array(X["plan"]) == 2) & (AGE > 40),
     "all rows": np.ones(N, dtype=bool),
 }
-METHODS = [HKRR(alpha=0.05), DFMC(n_estimators=10), GroupMCGrad(estimator=MCGrad(validation=0.3, max_rounds=2))]
+METHODS = [HKRR(alpha=0.05), DFMC(n_estimators=10), SegmentMCGrad(estimator=MCGrad(validation=0.3, max_rounds=2))]
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_conditions_select_the_rows_that_their_masks_select(method: Any) -> None:
-    by_mask = method.fit(X, LABELS, scores=SCORES, groups=CONDITIONS).calibrate(X, SCORES, CONDITIONS)
-    model = method.fit(X, LABELS, scores=SCORES, groups=list(CONDITIONS))
+    by_mask = method.fit(X, LABELS, scores=SCORES, segments=CONDITIONS).calibrate(X, SCORES, CONDITIONS)
+    model = method.fit(X, LABELS, scores=SCORES, segments=list(CONDITIONS))
     assert np.array_equal(model.calibrate(X, SCORES), by_mask)
     first = {name: values[:40] for name, values in X.items()}
     np.testing.assert_allclose(model.calibrate(first, SCORES[:40]), by_mask[:40], rtol=1e-14)
 
 
 def test_a_condition_may_be_met_by_rows_of_any_library_and_order() -> None:
-    model = HKRR(alpha=0.05).fit(pd.DataFrame(X), LABELS, scores=SCORES, groups=["country = NO", "age < 25"])
+    model = HKRR(alpha=0.05).fit(pd.DataFrame(X), LABELS, scores=SCORES, segments=["country = NO", "age < 25"])
     expected = model.calibrate(X, SCORES)
     assert np.array_equal(model.calibrate(pl.DataFrame(X).select("plan", "age", "country"), SCORES), expected)
     assert np.array_equal(model.calibrate(pd.DataFrame(X)[["age", "country"]], SCORES), expected)
@@ -62,8 +62,8 @@ def test_a_condition_may_be_met_by_rows_of_any_library_and_order() -> None:
 
 def test_a_value_that_was_not_there_at_fit_is_another_value_and_not_a_missing_one() -> None:
     # "country ≠ NO" holds for a country that nobody had seen, and not for one that is missing.
-    groups = ["country ≠ NO"]
-    model = HKRR(alpha=0.01, average_bins=False).fit(X, LABELS, scores=SCORES, groups=groups)
+    segments = ["country ≠ NO"]
+    model = HKRR(alpha=0.01, average_bins=False).fit(X, LABELS, scores=SCORES, segments=segments)
     rows = {"country": ["SE", "FI", "NO", None]}
     seen, unseen, norway, missing = model.calibrate(rows, [0.33] * 4)
     assert seen == unseen != 0.33
@@ -72,8 +72,8 @@ def test_a_value_that_was_not_there_at_fit_is_another_value_and_not_a_missing_on
 
 def test_segments_and_names_of_ones_own_are_taken() -> None:
     young = Segment((Interval("age", high=25),), name="young")
-    model = HKRR().fit(X, LABELS, scores=SCORES, groups={"north": OneOfNorth, "young": young})
-    assert model._groups.names == ["north", "young"]
+    model = HKRR().fit(X, LABELS, scores=SCORES, segments={"north": OneOfNorth, "young": young})
+    assert model._segments.names == ["north", "young"]
 
 
 OneOfNorth = Segment((OneOf("country", ("NO", "SE")),))
@@ -83,7 +83,7 @@ OneOfNorth = Segment((OneOf("country", ("NO", "SE")),))
 def test_an_array_or_a_table_of_masks_is_taken_by_position_or_name(method: Any) -> None:
     masks = np.column_stack([X["vip"], AGE < 25])
     named = {"group 0": masks[:, 0], "group 1": masks[:, 1]}
-    model = method.fit(X, LABELS, scores=SCORES, groups=masks)
+    model = method.fit(X, LABELS, scores=SCORES, segments=masks)
     expected = model.calibrate(X, SCORES, masks)
     assert np.array_equal(model.calibrate(X, SCORES, named), expected)
     backwards = pd.DataFrame({"group 1": masks[:, 1], "more": 0, "group 0": masks[:, 0]})
@@ -92,39 +92,39 @@ def test_an_array_or_a_table_of_masks_is_taken_by_position_or_name(method: Any) 
 
 def test_masks_and_conditions_may_stand_together_and_masks_are_asked_for_again() -> None:
     vip = np.array(X["vip"])
-    model = HKRR(alpha=0.05).fit(X, LABELS, scores=SCORES, groups={"vip": vip, "young": "age < 25"})
-    both = HKRR(alpha=0.05).fit(X, LABELS, scores=SCORES, groups={"vip": vip, "young": AGE < 25})
+    model = HKRR(alpha=0.05).fit(X, LABELS, scores=SCORES, segments={"vip": vip, "young": "age < 25"})
+    both = HKRR(alpha=0.05).fit(X, LABELS, scores=SCORES, segments={"vip": vip, "young": AGE < 25})
     together = both.calibrate(X, SCORES, {"vip": vip, "young": AGE < 25})
     assert np.array_equal(model.calibrate(X, SCORES, {"vip": vip}), together)
     with pytest.raises(
-        ColumnError, match=r"1 of 1 groups are missing that were given as masks at fit: 'vip'\. Pass gro"
+        ColumnError, match=r"1 of 1 segments are missing that were given as masks at fit: 'vip'\. Pass seg"
     ):
         model.calibrate(X, SCORES)
     with pytest.raises(ColumnError, match=r"'vip'\. Present: 'vips'\."):
         model.calibrate(X, SCORES, {"vips": vip})
 
 
-def test_groups_that_are_wrong_are_refused_by_name() -> None:
-    def fit(groups: Any) -> HKRR:
-        return HKRR().fit(X, LABELS, scores=SCORES, groups=groups)
+def test_segments_that_are_wrong_are_refused_by_name() -> None:
+    def fit(segments: Any) -> HKRR:
+        return HKRR().fit(X, LABELS, scores=SCORES, segments=segments)
 
-    for groups, error, message in (
-        (None, ParameterError, r"HKRR needs the groups that it shall calibrate: pass groups="),
+    for segments, error, message in (
+        (None, ParameterError, r"HKRR needs the segments to calibrate: pass segments="),
         ([], ParameterError, "groups is empty"),
         (["county = NO"], ColumnError, "county = NO: X has no column 'county'"),
-        (["age < 25", "age < 25"], ParameterError, "2 groups are called 'age < 25'"),
+        (["age < 25", "age < 25"], ParameterError, "2 segments are called 'age < 25'"),
         ({"a": [True] * 5}, TableError, "Group 'a' has 5 rows, but y has 800"),
         ({"a": ["x"] * N}, ColumnError, "Group 'a' holds strings"),
     ):
         with pytest.raises(error, match=message):
-            fit(groups)
-    with pytest.raises(ParameterError, match="DFMC needs the groups"):
+            fit(segments)
+    with pytest.raises(ParameterError, match="DFMC needs the segments"):
         DFMC().fit(X, LABELS, scores=SCORES)
 
 
 def test_masks_at_scoring_are_checked_as_those_of_the_fit_are() -> None:
     vip = np.array(X["vip"])
-    model = HKRR().fit(X, LABELS, scores=SCORES, groups={"vip": vip})
+    model = HKRR().fit(X, LABELS, scores=SCORES, segments={"vip": vip})
     with pytest.raises(TableError, match="Group 'vip' has 5 rows, but X has 800"):
         model.calibrate(X, SCORES, {"vip": vip[:5]})
     with pytest.raises(
@@ -134,8 +134,8 @@ def test_masks_at_scoring_are_checked_as_those_of_the_fit_are() -> None:
 
 
 def test_a_model_of_conditions_takes_no_masks_and_needs_its_columns() -> None:
-    model = HKRR().fit(X, LABELS, scores=SCORES, groups=["age < 25", "country = NO"])
-    with pytest.raises(ParameterError, match="The model takes no masks: its groups are conditions on X"):
+    model = HKRR().fit(X, LABELS, scores=SCORES, segments=["age < 25", "country = NO"])
+    with pytest.raises(ParameterError, match="The model takes no masks: its segments are conditions on X"):
         model.calibrate(X, SCORES, {"age < 25": AGE < 25})
     with pytest.raises(ColumnError, match="country = NO: X has no column 'country'"):
         model.calibrate({"age": X["age"]}, SCORES)
@@ -145,14 +145,14 @@ def test_a_model_of_conditions_takes_no_masks_and_needs_its_columns() -> None:
 
 def test_a_condition_on_a_column_without_values_means_nothing() -> None:
     with pytest.raises(ColumnError, match="Column 'x' holds missing values only, so 'x = 1' means nothing"):
-        HKRR().fit({"x": [None] * N}, LABELS, scores=SCORES, groups=["x = 1"])
+        HKRR().fit({"x": [None] * N}, LABELS, scores=SCORES, segments=["x = 1"])
 
 
-def test_rows_without_weight_are_in_no_group() -> None:
+def test_rows_without_weight_are_in_no_segment() -> None:
     weights = np.where(np.arange(N) < 500, 1.0, 0.0)
     first = {name: values[:500] for name, values in X.items()}
-    for groups in (["vip = true", "age < 25"], {"vip": np.array(X["vip"]), "young": AGE < 25}):
-        weighted = HKRR().fit(X, LABELS, scores=SCORES, sample_weight=weights, groups=groups)
-        fewer = {k: mask[:500] for k, mask in groups.items()} if isinstance(groups, dict) else groups
-        alone = HKRR().fit(first, LABELS[:500], scores=SCORES[:500], groups=fewer)
+    for segments in (["vip = true", "age < 25"], {"vip": np.array(X["vip"]), "young": AGE < 25}):
+        weighted = HKRR().fit(X, LABELS, scores=SCORES, sample_weight=weights, segments=segments)
+        fewer = {k: mask[:500] for k, mask in segments.items()} if isinstance(segments, dict) else segments
+        alone = HKRR().fit(first, LABELS[:500], scores=SCORES[:500], segments=fewer)
         assert weighted.updates_.delta.tolist() == alone.updates_.delta.tolist()

@@ -1,4 +1,4 @@
-"""Gradient boosting whose features are the groups: DFMC, and MCGrad itself."""
+"""Gradient boosting whose features are the segments: DFMC, and MCGrad itself."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from trueup.baselines._checks import check_number, check_whole
-from trueup.baselines._estimator import GroupBaseline
-from trueup.baselines._rows import FitRows, GroupsOfRows, read_groups, read_rows
+from trueup.baselines._estimator import SegmentBaseline
+from trueup.baselines._rows import FitRows, GivenSegments, read_rows, read_segments
 from trueup.calibration import MCGrad
 from trueup.errors import ParameterError
 
-__all__ = ["DFMC", "GroupMCGrad"]
+__all__ = ["DFMC", "SegmentMCGrad"]
 
 # LightGBM's own defaults, but for the depth.
 _TREES = {
@@ -32,27 +32,27 @@ _MIN_LEARNING_RATE = 1e-6
 Floats = npt.NDArray[np.float64]
 
 
-class _RoundsOnGroups(GroupBaseline):
-    """An `MCGrad` whose table has one column of zeros and ones per group."""
+class _RoundsOnSegments(SegmentBaseline):
+    """An `MCGrad` whose table has one column of zeros and ones per segment."""
 
     estimator_: MCGrad
 
-    def _fit_on_groups(self, estimator: MCGrad, rows: FitRows, found: GroupsOfRows) -> None:
-        self._keep_groups(rows, found)
+    def _fit_on_segments(self, estimator: MCGrad, rows: FitRows, found: GivenSegments) -> None:
+        self._keep_segments(rows, found)
         labels = rows.labels if rows.given.soft else rows.labels.astype(int)
         columns = _columns_of(found.names, found.masks)
         self.estimator_ = estimator.fit(columns, labels, scores=rows.scores, sample_weight=rows.weights)
 
     def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
-        return self.estimator_.calibrate(_columns_of(self._groups.names, masks), scores)
+        return self.estimator_.calibrate(_columns_of(self._segments.names, masks), scores)
 
 
 def _columns_of(names: Iterable[str], masks: Iterable[npt.NDArray[np.bool_]]) -> dict[str, npt.NDArray[np.int8]]:
     return {name: mask.view(np.int8) for name, mask in zip(names, masks, strict=True)}
 
 
-class DFMC(_RoundsOnGroups):
-    """One gradient boosting of trees of depth 2 on the groups and the score, without bins.
+class DFMC(_RoundsOnSegments):
+    """One gradient boosting of trees of depth 2 on the segments and the score, without bins.
 
     Parameters
     ----------
@@ -68,19 +68,19 @@ class DFMC(_RoundsOnGroups):
     Attributes
     ----------
     estimator_ : MCGrad
-        The one boosting, fitted on the groups.
+        The one boosting, fitted on the segments.
     classes_ : array of two labels
         The labels, negative first.
 
     See Also
     --------
-    GroupMCGrad : Rounds instead of one boosting.
-    trueup.MCGrad : Needs no groups.
+    SegmentMCGrad : Rounds instead of one boosting.
+    trueup.MCGrad : Needs no segments.
 
     Notes
     -----
-    Discretisation-free multicalibration (Jin et al., 2025): a tree of depth 2 can ask whether a row is in a group
-    and whether its score is in an interval, or in two groups. The parameters are LightGBM's defaults, as in the
+    Discretisation-free multicalibration (Jin et al., 2025): a tree of depth 2 can ask whether a row is in a segment
+    and whether its score is in an interval, or in two segments. The parameters are LightGBM's defaults, as in the
     benchmark of the MCGrad paper.
 
     Examples
@@ -89,7 +89,7 @@ class DFMC(_RoundsOnGroups):
     >>> from trueup.datasets import make_traffic
     >>> traffic = make_traffic(2000, random_state=0)
     >>> model = DFMC(n_estimators=20).fit(
-    ...     traffic.X, traffic.y, scores=traffic.scores, groups=["device = phone", "hour < 6"]
+    ...     traffic.X, traffic.y, scores=traffic.scores, segments=["device = phone", "hour < 6"]
     ... )
     >>> model.calibrate(traffic.X, traffic.scores).shape
     (2000,)
@@ -108,8 +108,8 @@ class DFMC(_RoundsOnGroups):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None) -> DFMC:
-        """Grow trees on the groups and the score.
+    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None) -> DFMC:
+        """Grow trees on the segments and the score.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class DFMC(_RoundsOnGroups):
             The base model's probabilities. Without them the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
-        groups : mapping, sequence or table
+        segments : mapping, sequence or table
             Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
 
         Returns
@@ -141,12 +141,12 @@ class DFMC(_RoundsOnGroups):
             random_state=self.random_state,
         )
         rows = read_rows(X, y, scores, sample_weight)
-        self._fit_on_groups(one_boosting, rows, read_groups(groups, rows, "DFMC"))
+        self._fit_on_segments(one_boosting, rows, read_segments(segments, rows, "DFMC"))
         return self
 
 
-class GroupMCGrad(_RoundsOnGroups):
-    """`MCGrad` whose only features are the groups: 1 for the rows inside and 0 for the others.
+class SegmentMCGrad(_RoundsOnSegments):
+    """`MCGrad` whose only features are the segments: 1 for the rows inside and 0 for the others.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class GroupMCGrad(_RoundsOnGroups):
     Attributes
     ----------
     estimator_ : MCGrad
-        The estimator that was fitted on the groups.
+        The estimator that was fitted on the segments.
     classes_ : array of two labels
         The labels, negative first.
 
@@ -167,11 +167,11 @@ class GroupMCGrad(_RoundsOnGroups):
     Examples
     --------
     >>> from trueup import MCGrad
-    >>> from trueup.baselines import GroupMCGrad
+    >>> from trueup.baselines import SegmentMCGrad
     >>> from trueup.datasets import make_traffic
     >>> traffic = make_traffic(2000, random_state=0)
-    >>> model = GroupMCGrad(estimator=MCGrad(max_rounds=2, validation=0.3)).fit(
-    ...     traffic.X, traffic.y, scores=traffic.scores, groups=["device = phone", "hour < 6"]
+    >>> model = SegmentMCGrad(estimator=MCGrad(max_rounds=2, validation=0.3)).fit(
+    ...     traffic.X, traffic.y, scores=traffic.scores, segments=["device = phone", "hour < 6"]
     ... )
     >>> model.estimator_.feature_names_in_.tolist()
     ['device = phone', 'hour < 6']
@@ -180,8 +180,10 @@ class GroupMCGrad(_RoundsOnGroups):
     def __init__(self, *, estimator: MCGrad | None = None) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, groups: Any = None) -> GroupMCGrad:
-        """Fit rounds on the groups and the score.
+    def fit(
+        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
+    ) -> SegmentMCGrad:
+        """Fit rounds on the segments and the score.
 
         Parameters
         ----------
@@ -193,21 +195,21 @@ class GroupMCGrad(_RoundsOnGroups):
             The base model's probabilities. Without them the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
-        groups : mapping, sequence or table
+        segments : mapping, sequence or table
             Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
 
         Returns
         -------
-        GroupMCGrad
+        SegmentMCGrad
             The estimator itself.
         """
         estimator = MCGrad() if self.estimator is None else clone(self.estimator)
         named = (estimator.features, estimator.score_column, estimator.categorical_features)
         if named != (None, None, "from_dtype"):
             raise ParameterError(
-                "The estimator of GroupMCGrad has the groups as its features: leave features, categorical_features "
+                "The estimator of SegmentMCGrad has the segments as its features: leave features, categorical_features "
                 "and score_column as they are."
             )
         rows = read_rows(X, y, scores, sample_weight)
-        self._fit_on_groups(estimator, rows, read_groups(groups, rows, "GroupMCGrad"))
+        self._fit_on_segments(estimator, rows, read_segments(segments, rows, "SegmentMCGrad"))
         return self
