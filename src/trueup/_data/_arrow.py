@@ -20,18 +20,10 @@ EXACT_IN_FLOATS = 2**53
 
 
 def arrow_to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """The numbers or times of an Arrow array.
+    """The integers, floats, dates in milliseconds, timestamps or durations of an Arrow array.
 
-    Parameters
-    ----------
-    array : pyarrow.Array or pyarrow.ChunkedArray
-        Integers, floats, dates in milliseconds, timestamps or durations.
-
-    Returns
-    -------
-    array
-        Floats have NaN and times NaT where they are missing; times with a zone are UTC. Integers stay what
-        they are if none is missing; else they become floats, or objects with None if floats can't hold them.
+    Floats have NaN and times NaT where they are missing; times with a zone are UTC. Integers stay what they are if none
+    is missing; else they become floats, or objects with None if floats can't hold them.
     """
     chunks = [chunk for chunk in getattr(array, "chunks", [array]) if len(chunk)]
     if not chunks:

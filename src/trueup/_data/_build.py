@@ -20,20 +20,7 @@ def library_of(*values: Any) -> Any:
 
 
 def build_table(columns: Mapping[str, Any], library: Any) -> Any:
-    """A table of a library.
-
-    Parameters
-    ----------
-    columns : mapping of str to list or array
-        The columns by name.
-    library : narwhals.Implementation
-        What `library_of` gives.
-
-    Returns
-    -------
-    table
-        A pandas, polars, pyarrow or other table.
-    """
+    """A table of the library that `library_of` gives."""
     import narwhals.stable.v2 as nw
 
     return nw.from_dict(columns, backend=library).to_native()

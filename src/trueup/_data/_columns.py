@@ -37,20 +37,12 @@ _UNUSUAL = {bytes: "bytes", dt.time: "times of day", dt.timedelta: "durations"}
 class Column:
     """The values of a column.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    kind : ValueKind
-        What the values are.
-    values : array
-        NUMBER: integers; or floats with NaN where missing; or objects with None where missing, if they are
-        integers or decimals that floats can't hold. BOOLEAN: floats 0, 1 and NaN. DATE and DATETIME: ``datetime64``
-        days and microseconds. STRING: an Arrow array of type ``string`` or ``large_string``, or objects with None
-        where missing. MIXED: objects as `plain_value` gives them. EMPTY: None in all rows.
-    codes : integer array or None
-        If there are codes, the column is dictionary-encoded: row i holds ``values[codes[i]]``, or nothing if
-        that is -1.
+    NUMBER: integers; or floats with NaN where missing; or objects with None where missing, if they are integers or
+    decimals that floats can't hold. BOOLEAN: floats 0, 1 and NaN. DATE and DATETIME: ``datetime64`` days and
+    microseconds. STRING: an Arrow array of type ``string`` or ``large_string``, or objects with None where missing.
+    MIXED: objects as `plain_value` gives them. EMPTY: None in all rows.
+
+    With codes, the column is dictionary-encoded: row i holds ``values[codes[i]]``, or nothing if that is -1.
     """
 
     name: str

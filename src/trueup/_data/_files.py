@@ -46,36 +46,16 @@ def parts_of_files(
 
 @dataclass(frozen=True, eq=False)
 class FilePart:
-    """A file.
-
-    Attributes
-    ----------
-    path : str
-        Where it is.
-    format : Format
-        How it is written.
-    dialect : Dialect
-        And how, if that is CSV.
-    types : mapping
-        Its columns, and then those that its folders tell.
-    schema : pyarrow.Schema or None
-        The same in full; None for a CSV file.
-    n_rows : int or None
-        How many rows it has, if its end says so.
-    in_folders : mapping
-        What its folders' names tell: a value a column that the file doesn't have itself.
-    kinds : mapping
-        In a CSV file, what is known of columns that would otherwise be guessed.
-    """
+    """A file of a stream, looked at but not read."""
 
     path: str
     format: Format
     dialect: Dialect
-    types: ColumnTypes
-    schema: pa.Schema | None
-    n_rows: int | None
-    in_folders: Mapping[str, str | None]
-    kinds: Mapping[str, ValueKind]
+    types: ColumnTypes  # its columns, and then those that its folders tell
+    schema: pa.Schema | None  # the same in full; None for a CSV file
+    n_rows: int | None  # if its end says so
+    in_folders: Mapping[str, str | None]  # what its folders' names tell of columns that it doesn't have itself
+    kinds: Mapping[str, ValueKind]  # of columns of a CSV file whose types would otherwise be guessed
 
     @classmethod
     def of(

@@ -23,22 +23,10 @@ _FNV_BASIS, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
 def hash_column(values: Any, *, name: str = "groups") -> Hashes:
-    """A number a row that depends on the row's value alone.
+    """A number per row that depends on the row's value alone, scattered evenly; a missing value is an error.
 
     Equal values have equal numbers, whether integers come in 32 bits, in 64 or as floats, and strings plain or from a
     dictionary.
-
-    Parameters
-    ----------
-    values : array-like or Column
-        Numbers, strings, booleans, dates or times; none may be missing.
-    name : str
-        What the messages call it.
-
-    Returns
-    -------
-    uint64 array
-        The numbers, scattered evenly.
 
     Examples
     --------

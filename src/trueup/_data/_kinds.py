@@ -43,19 +43,7 @@ def kind_in_words(arrow_type: pa.DataType) -> str | None:
 
 
 class KindWatch:
-    """Sees the types of columns in part after part, and refuses a column that changes its kind.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from trueup._data._kinds import KindWatch
-    >>> watch = KindWatch()
-    >>> watch.see("age", pa.int32(), "'a.parquet'")
-    >>> watch.see("age", pa.float64(), "'b.parquet'")  # a number as well
-    >>> watch.see("age", pa.string(), "'c.parquet'")
-    Traceback (most recent call last):
-    trueup.errors.ColumnError: Column 'age' holds numbers in 'a.parquet' and strings in 'c.parquet'. Give it one type...
-    """
+    """Sees the types of columns in source after source, and refuses a column that changes its kind."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, str]] = {}

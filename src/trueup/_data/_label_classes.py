@@ -18,16 +18,7 @@ _MOST = 1_000  # classes that are kept; a table with more than two is refused at
 
 
 class LabelClasses:
-    """The labels that came so far; a piece may hold one class only.
-
-    Examples
-    --------
-    >>> classes = LabelClasses()
-    >>> classes.add(["no", "no"])
-    >>> classes.add(["yes"])
-    >>> classes.labels().classes
-    ('no', 'yes')
-    """
+    """The labels that came so far, a batch at a time; a batch may hold one class only."""
 
     def __init__(self) -> None:
         self._found: set[Any] = set()

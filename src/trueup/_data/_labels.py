@@ -19,21 +19,11 @@ __all__ = ["Labels", "check_soft", "read_labels"]
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What happened, as numbers.
+    """Labels as numbers."""
 
-    Attributes
-    ----------
-    values : float64 array
-        1 for the positive class and 0 for the other; or probabilities, if the labels are soft.
-    classes : tuple
-        The two labels as the user gave them, negative first.
-    soft : bool
-        Whether the labels are probabilities.
-    """
-
-    values: npt.NDArray[np.float64]
-    classes: tuple[Any, ...]
-    soft: bool
+    values: npt.NDArray[np.float64]  # 1 for the positive class and 0 for the other; or probabilities
+    classes: tuple[Any, ...]  # the two labels as the user gave them, negative first
+    soft: bool  # whether they are probabilities
 
     @property
     def positive_column(self) -> int:

@@ -18,19 +18,9 @@ _ADVICE = "Pass true for the rows inside and false for the others."
 
 
 def read_mask_table(groups: Any, forms: str) -> CalibrationTable:
-    """A table whose columns are masks; those without names are called group 0, group 1, ...
+    """A table whose columns are masks, not yet checked; those without names are called group 0, group 1, ...
 
-    Parameters
-    ----------
-    groups : table
-        A column a group.
-    forms : str
-        What a message says could be passed instead.
-
-    Returns
-    -------
-    CalibrationTable
-        The same columns, not yet checked.
+    `forms` is what a message says could be passed instead.
     """
     if len(getattr(groups, "shape", (0, 0))) == 1:
         raise TableError('groups is one mask; give it a name: {"name": mask}.')
@@ -44,24 +34,8 @@ def read_mask_table(groups: Any, forms: str) -> CalibrationTable:
 
 
 def read_mask(name: str, mask: Any, n_rows: int, *, rows_of: str = "y") -> npt.NDArray[np.bool_]:
-    """The rows of a group.
-
-    Parameters
-    ----------
-    name : str
-        What the messages call the group.
-    mask : array-like or Column
-        Booleans, or zeros and ones.
-    n_rows : int
-        How many there must be.
-    rows_of : str
-        What has that many rows, for a message.
-
-    Returns
-    -------
-    array of bool
-        True for the rows inside.
-    """
+    """The rows of a group from booleans, or zeros and ones; messages call it `name`, and say that `rows_of` has the
+    number of rows that it must have."""
     try:
         column = mask if isinstance(mask, Column) else read_table({name: mask}).column(name)
     except DataError as error:

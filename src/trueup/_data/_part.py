@@ -15,22 +15,7 @@ __all__ = ["part_of", "to_arrow"]
 
 
 def part_of(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """Return the same table with those rows and those columns only.
-
-    Parameters
-    ----------
-    X : table
-        Whatever `read_table` takes.
-    rows : array of bool, optional
-        Which rows to keep; all by default.
-    columns : sequence of str, optional
-        The names of the columns to keep, for a table whose columns have names; all by default.
-
-    Returns
-    -------
-    table
-        Of the same library; a dict of arrays stays one.
-    """
+    """The same table in the same library with those rows, and those named columns, only."""
     places = None if rows is None else np.flatnonzero(rows)
     if isinstance(X, Mapping):
         chosen = {name: values for name, values in X.items() if columns is None or str(name) in columns}
@@ -53,18 +38,7 @@ def part_of(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence
 
 
 def to_arrow(X: Any) -> pa.Table:
-    """Return any table as an Arrow table, to be written to a file.
-
-    Parameters
-    ----------
-    X : table
-        Whatever `read_table` takes.
-
-    Returns
-    -------
-    pyarrow.Table
-        The same columns; NumPy's are called x0, x1, ...
-    """
+    """Any table as an Arrow table, to be written to a file; NumPy's columns are called x0, x1, ..."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 

@@ -34,19 +34,7 @@ ColumnTypes: TypeAlias = "Mapping[str, pa.DataType | None]"
 
 
 class Part(Protocol):
-    """A part of a stream: a file, a table, a query.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    types : mapping of str to pyarrow.DataType or None
-        Its columns; None is a type that is known only when it is read.
-    schema : pyarrow.Schema or None
-        All that is known of its columns; None if that is known only when it is read.
-    n_rows : int or None
-        How many rows it has, if that is known without reading.
-    """
+    """A file, a table or a query: what a stream reads, one after the other."""
 
     @property
     def name(self) -> str:
@@ -154,26 +142,12 @@ class TablePart:
 
 @dataclass(frozen=True, eq=False)
 class QueryPart:
-    """What another library reads or computes when it is asked for rows.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    schema : pyarrow.Schema
-        Its columns.
-    ask : callable
-        Gives batches when it is called with the columns and the number of rows at a time.
-    problems : tuple of exception types
-        What that library raises if it fails.
-    n_rows : int or None
-        How many rows there are, if that is known.
-    """
+    """What another library reads or computes when it is asked for rows."""
 
     name: str
     schema: pa.Schema
-    ask: Callable[[list[str], int], Iterator[Any]]
-    problems: tuple[type[Exception], ...] = ()
+    ask: Callable[[list[str], int], Iterator[Any]]  # called with the columns and the number of rows at a time
+    problems: tuple[type[Exception], ...] = ()  # what that library raises if it fails
     n_rows: int | None = None
 
     @cached_property
@@ -192,15 +166,7 @@ class QueryPart:
 
 
 class IteratedPart:
-    """Batches that somebody else makes, of which only the first is known before they are read.
-
-    Parameters
-    ----------
-    begin : callable
-        Gives an iterator of batches; once, or as often as it is called.
-    name : str
-        What messages call it.
-    """
+    """Batches that somebody else makes, of which only the first is known before they are read; `begin` gives them."""
 
     n_rows = None
     schema = None

@@ -60,25 +60,10 @@ def opened(source: Any, dialect: Dialect) -> Any:
 
 
 def sniff(source: str | bytes, path: str, format_: Format | None, delimiter: str | None, advice: str) -> Written:
-    """How a file is written.
+    """How a file, or what is in it, is written: as was asked for, or as its first bytes, its name and its first lines
+    tell.
 
-    Parameters
-    ----------
-    source : str or bytes
-        The file, or what is in it.
-    path : str
-        What it is called, with an ending that says something; empty for none.
-    format_ : Format or None
-        The format that was asked for.
-    delimiter : str or None
-        The delimiter that was asked for.
-    advice : str
-        What to do if nothing says how it is written.
-
-    Returns
-    -------
-    Written
-        What is known, and what was assumed.
+    `advice` is what a message says to do if nothing tells.
     """
     start, compression = _start(source)
     found = next((known for magic, known in _MAGIC.items() if start.startswith(magic)), None)

@@ -22,21 +22,11 @@ _ACCEPTED = "a pandas, polars or pyarrow table, a dict of arrays, or a two-dimen
 
 @dataclass(frozen=True, eq=False)
 class CalibrationTable:
-    """Columns by name, read when they are asked for.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The names of the columns, in order.
-    n_rows : int
-        How many rows there are.
-    named : bool
-        Whether the columns have names of their own; if not, they are called x0, x1, ...
-    """
+    """Columns by name, read when they are asked for."""
 
     names: tuple[str, ...]
     n_rows: int
-    named: bool
+    named: bool  # if not, they are called x0, x1, ...
     _read: Callable[[int], Column]
 
     @cached_property
@@ -56,18 +46,7 @@ class CalibrationTable:
 
 
 def read_table(X: Any) -> CalibrationTable:
-    """A table from anything tabular.
-
-    Parameters
-    ----------
-    X : table
-        A pandas, polars or pyarrow table, a dict of arrays, or a two-dimensional NumPy array.
-
-    Returns
-    -------
-    CalibrationTable
-        The same columns.
-    """
+    """A table from a pandas, polars or pyarrow table, a dict of arrays, or a two-dimensional NumPy array."""
     if isinstance(X, CalibrationTable):
         return X
     if type(X).__module__.startswith("scipy.sparse"):  # before mappings: one of them is a dict

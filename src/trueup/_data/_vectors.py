@@ -30,27 +30,10 @@ def read_scores(
     outside_allowed: bool = False,
     positive: int = 1,
 ) -> npt.NDArray[np.float64]:
-    """The base model's probabilities of the positive class.
+    """The base model's probabilities of the positive class: one per row, or the two columns of ``predict_proba``.
 
-    Parameters
-    ----------
-    scores : array-like or Column
-        One a row, or the two columns of ``predict_proba``.
-    n_rows : int
-        How many there must be.
-    name : str
-        What the messages call them.
-    missing_allowed : bool
-        Whether a missing score is NaN or an error.
-    outside_allowed : bool
-        Whether a score outside [0, 1] is given back as it is or an error.
-    positive : int
-        Of two columns, the one that holds the positive class.
-
-    Returns
-    -------
-    float64 array
-        The scores, contiguous.
+    A missing score is NaN if that is allowed, and one outside [0, 1] given back as it is; else they are errors, which
+    call the scores `name`. Of two columns, `positive` is the positive class's.
     """
     column = one_column(_positive_class(scores, name, positive), name, ScoreError)
     if column.kind not in (ValueKind.NUMBER, ValueKind.EMPTY):

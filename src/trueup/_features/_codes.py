@@ -40,19 +40,9 @@ class CodeOf(dict[Any, float]):
 class FeatureCodes:
     """Turns the values of one feature into numbers.
 
-    Parameters
-    ----------
-    feature : Feature
-        What was learned at fit.
-
-    Attributes
-    ----------
-    kinds : frozenset of str or None
-        What the values were at fit, and must be again, as `kind_in_words` puts it; None if there were no values.
-    code_of : CodeOf or None
-        The codes of the categories, each as its plain value; None for a numerical feature.
-    plain_type : type or None
-        The type whose values are plain as they stand, so that a row's value of it can be looked up at once.
+    `kinds` is what the values were at fit and must be again, as `kind_in_words` puts it, or None if there were none.
+    `code_of` has the code of each category by its plain value; None for a numerical feature. A row's value of
+    `plain_type` is plain as it stands, and can be looked up at once.
     """
 
     def __init__(self, feature: Feature) -> None:

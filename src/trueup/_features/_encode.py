@@ -21,30 +21,15 @@ __all__ = ["EncodedTable", "FeatureEncoder"]
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """The matrix of a table, and how many values of each feature are NaN in it, and why.
-
-    Attributes
-    ----------
-    matrix : float64 array
-        A column a feature, in Fortran order.
-    missing, unseen : mapping of str to int
-        How many values of a feature were missing, and how many were categories that were not there at fit;
-        features with none are left out.
-    """
+    """The matrix of a table, a column per feature, and how many values of a feature are NaN in it, and why."""
 
     matrix: npt.NDArray[np.float64]
-    missing: Mapping[str, int]
-    unseen: Mapping[str, int]
+    missing: Mapping[str, int]  # by feature; those with none are left out
+    unseen: Mapping[str, int]  # categories that were not there at fit
 
 
 class FeatureEncoder:
-    """Turns tables and rows into numbers: values, codes of categories, NaN for what is missing or unseen.
-
-    Parameters
-    ----------
-    spec : FeatureSpec
-        What was learned at fit.
-    """
+    """Turns tables and rows into numbers: values, codes of categories, NaN for what is missing or unseen."""
 
     def __init__(self, spec: FeatureSpec) -> None:
         self.spec = spec

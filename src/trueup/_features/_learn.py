@@ -31,23 +31,8 @@ def learn_features(
 ) -> FeatureSpec:
     """What the columns of a table hold, and the categories of those that are categorical.
 
-    Parameters
-    ----------
-    table : CalibrationTable
-        The table at fit.
-    features : sequence of str, optional
-        The columns that segments are made of; all by default.
-    categorical_features : "from_dtype", or names or positions of columns
-        Columns that are categorical besides those whose type makes them so.
-    score_column : str, optional
-        The column that holds the base scores; never a feature.
-    rows : array of bool, optional
-        The rows whose categories count; all by default.
-
-    Returns
-    -------
-    FeatureSpec
-        All that is needed to read another table of this kind.
+    `categorical_features` names columns that are categorical besides those whose type makes them so. `score_column`
+    holds the base scores and is never a feature. Only the categories in `rows` count.
     """
     if not table.names:
         raise TableError(
@@ -146,15 +131,7 @@ def learn_column(column: Column, named_categorical: bool) -> Feature:
 
 
 class FeatureLearner:
-    """What a column holds, learned from a piece of it at a time; what was learned of other pieces can be added.
-
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    named_categorical : bool
-        Whether it was named as categorical.
-    """
+    """What a column holds, learned from a batch of it at a time; what was learned of other batches can be added."""
 
     def __init__(self, name: str, named_categorical: bool) -> None:
         self.name, self._named = name, named_categorical

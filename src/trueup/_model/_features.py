@@ -26,21 +26,11 @@ class ValueKind(enum.Enum):
 
 @dataclass(frozen=True)
 class Feature:
-    """A column that segments are made of.
-
-    Attributes
-    ----------
-    name : str
-        The column's name.
-    kind : ValueKind
-        What its values were at fit.
-    categories : tuple or None
-        The categories seen at fit, sorted; a category's code is its place. None for a numerical feature.
-    """
+    """A column that segments are made of, as it was at fit."""
 
     name: str
     kind: ValueKind
-    categories: tuple[Any, ...] | None = None
+    categories: tuple[Any, ...] | None = None  # sorted; a category's code is its place. None for a numerical feature
 
     @property
     def is_categorical(self) -> bool:
@@ -50,24 +40,12 @@ class Feature:
 
 @dataclass(frozen=True)
 class FeatureSpec:
-    """All columns of the table at fit, and the features among them.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The names of all columns, in the order of the table at fit.
-    features : tuple of Feature
-        The features, in the order in which trees number them.
-    named : bool
-        Whether the columns had names of their own. If not, they are found by position.
-    score_column : str or None
-        The column that holds the base scores, if one does.
-    """
+    """All columns of the table at fit, and the features among them."""
 
     columns: tuple[str, ...]
-    features: tuple[Feature, ...]
-    named: bool = True
-    score_column: str | None = None
+    features: tuple[Feature, ...]  # in the order in which trees number them
+    named: bool = True  # if not, columns are found by position
+    score_column: str | None = None  # holds the base scores, and is no feature
     _by_name: dict[str, Feature] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -62,23 +62,9 @@ _STUMBLES = (
 
 
 def write_model(model: CalibrationModel, parity: ParityRows, path: str | os.PathLike[str]) -> None:
-    """Write a model file atomically.
+    """Write a model file atomically, with rows that a reader checks itself against.
 
-    Parameters
-    ----------
-    model : CalibrationModel
-        The model.
-    parity : ParityRows
-        Rows with their expected outputs, which a reader checks itself against.
-    path : path-like
-        Where to; by custom it ends in ``.trueup``.
-
-    Raises
-    ------
-    ModelFileError
-        If the model is one that `read_model` would refuse. Nothing is written then.
-    OSError
-        If the file can't be written.
+    A model that `read_model` would refuse is a `ModelFileError`, and nothing is written.
     """
     try:
         entries = _entries_of(model, parity)
@@ -94,24 +80,10 @@ def write_model(model: CalibrationModel, parity: ParityRows, path: str | os.Path
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[CalibrationModel, ParityRows]:
-    """Read a model file, trusting nothing in it.
+    """Read a model file and the rows to check its scoring against, trusting nothing in it.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    CalibrationModel, ParityRows
-        The model, and the rows to check the scoring of it against.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a model file, is damaged, or is of a newer format.
-    OSError
-        If there is no such file, or it can't be opened.
+    What is not a model file, is damaged or is of a newer format is a `ModelFileError`; a file that is not there or
+    can't be opened is an `OSError`.
     """
     with _open_file(path) as file:
         return _read_from(file, path, os.fstat(file.fileno()).st_size)

@@ -61,19 +61,9 @@ _TYPES_OF_KIND: dict[ValueKind, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class ParityRows:
-    """A few made-up rows with the probabilities that they must get.
+    """A few made-up rows with the probabilities that they must get."""
 
-    Attributes
-    ----------
-    rows : tuple of tuple
-        A value for each feature, None where it is missing.
-    scores : tuple of float
-        The base score of each row.
-    expected : tuple of float
-        The calibrated probability of each row.
-    """
-
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[Any, ...], ...]  # a value per feature, None where it is missing
     scores: tuple[float, ...]
     expected: tuple[float, ...]
 

@@ -58,30 +58,14 @@ class RoundRecord:
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """What a person asks about a model years later.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows that the model was fitted on.
-    positive_rate : float
-        The weighted mean of their labels.
-    history : tuple of RoundRecord
-        Round 0 and every round that was tried, also those after the best.
-    gains : tuple of float
-        The total gain of each feature's splits over all rounds; the last is the logit's.
-    parameters : mapping
-        The estimator's parameters that JSON can hold.
-    versions : mapping
-        The versions of the packages that took part.
-    """
+    """What a person asks about a model years later."""
 
     n_rows: int = 0
-    positive_rate: float = float("nan")
-    history: tuple[RoundRecord, ...] = ()
-    gains: tuple[float, ...] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    positive_rate: float = float("nan")  # weighted
+    history: tuple[RoundRecord, ...] = ()  # round 0 and every round that was tried, also those after the best
+    gains: tuple[float, ...] = ()  # of each feature's splits over all rounds; the last is the logit's
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # the estimator's, as far as JSON can hold them
+    versions: Mapping[str, str] = field(default_factory=dict)  # of the packages that took part
 
 
 def positive_column(classes: tuple[Any, ...]) -> int:
@@ -98,28 +82,12 @@ def positive_column(classes: tuple[Any, ...]) -> int:
 
 @dataclass(frozen=True)
 class CalibrationModel:
-    """A fitted calibration, as data.
-
-    Attributes
-    ----------
-    features : FeatureSpec
-        How a table or a row is read.
-    rounds : tuple of FittedRound
-        The rounds, in order. With none and no map, the base scores are given back as they are.
-    base_rate : float or None
-        The score of every row, for a model that was fitted without scores.
-    classes : tuple
-        The two labels, negative first.
-    summary : TrainingSummary
-        How the model came about.
-    score_map : LogitMap, KnotMap or None
-        What is done to the base score before the rounds.
-    """
+    """A fitted calibration, as data."""
 
     features: FeatureSpec
-    rounds: tuple[FittedRound, ...]
-    base_rate: float | None = None
-    classes: tuple[Any, ...] = (0, 1)
+    rounds: tuple[FittedRound, ...]  # with none and no map, the base scores are given back as they are
+    base_rate: float | None = None  # the score of every row, for a model that was fitted without scores
+    classes: tuple[Any, ...] = (0, 1)  # negative first
     summary: TrainingSummary = TrainingSummary()
     score_map: ScoreMap | None = None
 

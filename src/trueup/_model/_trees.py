@@ -26,40 +26,21 @@ ARRAY_TYPES: dict[str, np.dtype[Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Any number of trees, one after the other.
+    """Any number of LightGBM's trees, one after the other.
 
-    Tree ``k`` has the splits ``node_offsets[k]`` to ``node_offsets[k + 1]``, the first being its root, and
-    one leaf more than splits: ``leaf_values[node_offsets[k] + k]`` is its first.
-
-    Attributes
-    ----------
-    node_offsets : int32 array, one more than trees
-        Where the splits of each tree begin.
-    split_feature : int32 array, one a split
-        The feature that the split looks at; the number of features stands for the logit.
-    threshold : float64 array, one a split
-        Numbers go left if they are at most this; for a categorical split, the number of its set.
-    decision_type : uint8 array, one a split
-        LightGBM's: bit 0 categorical, bit 1 missing goes left, bits 2 and 3 what counts as missing.
-    left_child, right_child : int32 arrays, one a split
-        A split of the same tree, counted from its root, or ``~leaf``.
-    leaf_values : float64 array
-        What the tree adds to the logit, a leaf.
-    category_offsets : int32 array, one more than sets
-        Where the words of each set of categories begin.
-    category_words : uint32 array
-        Bit ``c % 32`` of word ``c // 32`` of a set tells whether category ``c`` goes left.
+    Tree ``k`` has the splits ``node_offsets[k]`` to ``node_offsets[k + 1]``, the first being its root, and one leaf
+    more than splits: ``leaf_values[node_offsets[k] + k]`` is its first.
     """
 
     node_offsets: npt.NDArray[np.int32]
-    split_feature: npt.NDArray[np.int32]
-    threshold: npt.NDArray[np.float64]
-    decision_type: npt.NDArray[np.uint8]
-    left_child: npt.NDArray[np.int32]
+    split_feature: npt.NDArray[np.int32]  # the number of features stands for the logit
+    threshold: npt.NDArray[np.float64]  # numbers go left if at most this; of a set of categories, its number
+    decision_type: npt.NDArray[np.uint8]  # bit 0 categorical, bit 1 missing goes left, bits 2 and 3 what is missing
+    left_child: npt.NDArray[np.int32]  # a split of the same tree, counted from its root, or ~leaf
     right_child: npt.NDArray[np.int32]
     leaf_values: npt.NDArray[np.float64]
-    category_offsets: npt.NDArray[np.int32]
-    category_words: npt.NDArray[np.uint32]
+    category_offsets: npt.NDArray[np.int32]  # where the words of each set begin
+    category_words: npt.NDArray[np.uint32]  # bit c % 32 of word c // 32: category c goes left
 
     @property
     def n_trees(self) -> int:

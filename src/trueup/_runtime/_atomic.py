@@ -15,23 +15,11 @@ __all__ = ["atomic_path", "sync_file", "sync_folder"]
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; it takes the place of `path` when the block ends well.
+    """A temporary file beside `path` to write to; it takes the place of `path` when the block ends well.
 
-    The file is flushed to the disk before it is renamed, so a crash or a kill at any moment leaves either the
-    old file or the new one. When the block raises, the temporary file is removed and `path` is untouched.
-
-    A link keeps pointing at the file that is replaced, and a file keeps its permissions. What is no file, a
-    folder or a device, is not replaced, and neither is a file that may not be written to: an `OSError`.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to be.
-
-    Yields
-    ------
-    Path
-        An empty file in the same folder, to be written to.
+    It is flushed to the disk before it is renamed, so a crash at any moment leaves the old file or the new one; if the
+    block raises, `path` is untouched. A link keeps pointing at the file that is replaced, and a file keeps its
+    permissions. A folder or a device is not replaced, nor is a file that may not be written to: an `OSError`.
     """
     target = Path(os.path.realpath(os.fsdecode(path)))
     mode = _mode_of(target)

@@ -16,20 +16,8 @@ __all__ = ["atomic_folder", "check_folder"]
 
 
 def check_folder(path: str | os.PathLike[str], names: Collection[str]) -> Path:
-    """Refuse a place that a folder of these files can't take; give where it really is.
-
-    Parameters
-    ----------
-    path : path-like
-        The folder to be.
-    names : collection of str
-        The files that it will have. A folder that has others is somebody's, and is not replaced.
-
-    Returns
-    -------
-    Path
-        The folder, with all links followed.
-    """
+    """Refuse a place that a folder of these files can't take; give where it really is. A folder that has other files is
+    somebody's, and is not replaced."""
     target = Path(os.path.realpath(os.fsdecode(path)))
     try:
         others = sorted(set(os.listdir(target)) - set(names))
@@ -52,22 +40,10 @@ def check_folder(path: str | os.PathLike[str], names: Collection[str]) -> Path:
 
 @contextlib.contextmanager
 def atomic_folder(path: str | os.PathLike[str], names: Collection[str]) -> Iterator[Path]:
-    """A temporary folder beside `path` to write to; it takes the place of `path` when the block ends well.
+    """A temporary folder beside `path` to write to; it takes the place of `path`, as a whole, when the block ends well.
 
-    When the block raises, or is interrupted, nothing is left of it and `path` is as it was. A folder that is
-    there already is replaced as a whole, so that no file of an older one stays beside new ones.
-
-    Parameters
-    ----------
-    path : path-like
-        The folder to be.
-    names : collection of str
-        The files that it may have: see `check_folder`.
-
-    Yields
-    ------
-    Path
-        An empty folder to be filled.
+    If the block raises or is interrupted, nothing is left of it and `path` is as it was. `names` are the files that it
+    may have: see `check_folder`.
     """
     target = check_folder(path, names)
     made = _make_parents(target)

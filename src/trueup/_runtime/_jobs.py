@@ -14,27 +14,16 @@ T = TypeVar("T")
 
 
 def has_idle_threads(n_jobs: int, n_threads: int) -> bool:
-    """Whether threads are without work while the last of some jobs run, so that one job more would find one.
-
-    Examples
-    --------
-    Five jobs on two threads leave one waiting at the end; four don't:
-
-    >>> has_idle_threads(5, 2), has_idle_threads(4, 2), has_idle_threads(5, 1)
-    (True, False, False)
-    """
+    """Whether threads are without work while the last of some jobs run: with 5 jobs on 2 threads one more would find a
+    thread."""
     return n_jobs % n_threads != 0
 
 
 class Workers:
     """Threads that take jobs in order. With one thread there are none, and jobs are done at once by the caller.
 
-    Parameters
-    ----------
-    n_threads : int
-        How many there are.
-    cancels : sequence of threading.Event
-        Set when the `with` block is left by an exception, Ctrl-C among them, so that running jobs see it and stop.
+    `cancels` are set when the `with` block is left by an exception, Ctrl-C among them, so that running jobs see it and
+    stop.
     """
 
     def __init__(self, n_threads: int, cancels: Sequence[threading.Event]) -> None:

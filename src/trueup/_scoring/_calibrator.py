@@ -100,20 +100,7 @@ class Calibrator:
         return observed.probabilities
 
     def _of_table(self, table: CalibrationTable, base: Floats) -> Observed:
-        """The probabilities of a table with its base scores, NaN where they are, and what the rows lacked.
-
-        Parameters
-        ----------
-        table : CalibrationTable
-            The rows.
-        base : float64 array
-            The base model's probabilities.
-
-        Returns
-        -------
-        Observed
-            One probability a row, and counts of missing and unseen values.
-        """
+        """The probabilities of a table with its base scores, NaN where they are, and what the rows lacked."""
         encoded = self._encoder.encode_counted(table)  # also without rounds: a wrong table is an error all the same
         return Observed(self._of_matrix(encoded.matrix, base), encoded.missing, encoded.unseen)
 

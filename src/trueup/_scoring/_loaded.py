@@ -18,24 +18,8 @@ _lock = threading.Lock()
 
 
 def loaded_once(sha256: str, read: Callable[[], bytes], name: str, n_jobs: int | None) -> Calibrator:
-    """The calibrator of a model file.
-
-    Parameters
-    ----------
-    sha256 : str
-        The hash of the file's bytes, by which the process knows a model again, whatever scorer asks for it.
-    read : callable
-        Gives the bytes, if they are needed.
-    name : str
-        What messages call the file.
-    n_jobs : int or None
-        Threads for tables.
-
-    Returns
-    -------
-    Calibrator
-        The same for all threads.
-    """
+    """The calibrator of the model file with this hash, the same for all threads; `read` gives its bytes if they are
+    needed."""
     key = (sha256, n_jobs)
     with _lock:  # also while it is loaded: another thread that wants it would only load it a second time
         calibrator = _loaded.get(key)

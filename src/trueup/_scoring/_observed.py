@@ -29,16 +29,7 @@ _SHOWN = 5  # columns of a warning
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Calibrated probabilities, and what the rows lacked.
-
-    Attributes
-    ----------
-    probabilities : float64 array
-        One a row; NaN where the score is missing.
-    missing, unseen : mapping of str to int
-        How many values of a feature were missing, and how many were categories that were not there at fit;
-        features with none are left out.
-    """
+    """Probabilities, and how many values of each feature were missing or unseen."""
 
     probabilities: Floats
     missing: Mapping[str, int]

@@ -40,17 +40,7 @@ class _Scores(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """A batch and its scores.
-
-    Attributes
-    ----------
-    batch : Batch
-        The rows.
-    base : float64 array or None
-        Their base scores, NaN where missing; None if the model starts from the base rate.
-    calibrated : float64 array
-        Their calibrated probabilities, NaN where the score is missing.
-    """
+    """A batch with its base scores and its probabilities."""
 
     batch: Batch
     base: Floats | None

@@ -40,22 +40,8 @@ class CheckedRows:
 
 
 def make_rows(model: CalibrationModel, signature: Signature, parity: ParityRows) -> CheckedRows:
-    """The rows of the model file that have outputs beside them, and rows made from the model's splits.
-
-    Parameters
-    ----------
-    model : CalibrationModel
-        The model.
-    signature : Signature
-        The inputs of the graph; where they are float32, so are the numbers of the rows.
-    parity : ParityRows
-        The rows of the model file.
-
-    Returns
-    -------
-    CheckedRows
-        The parity rows first.
-    """
+    """The rows of the model file, which have outputs beside them, and then rows made from the model's splits. Where the
+    graph's inputs are float32, so are the numbers of the rows."""
     rng = np.random.default_rng(0)
     most = max((len(f.feature.categories or ()) for f in signature.features if f.feature is not None), default=0)
     n_made = max(_N_ROWS, _ROWS_A_CATEGORY * most)

@@ -43,24 +43,12 @@ class GraphInput:
 
 @dataclass(frozen=True)
 class Signature:
-    """The inputs and the output of the graph.
-
-    Attributes
-    ----------
-    features : tuple of GraphInput
-        The features, in the order of the model.
-    score : GraphInput or None
-        The base score; None for a model that was fitted without.
-    output : str
-        The name of the output.
-    missing_text : str
-        What stands for a missing string; no feature has it as a category.
-    """
+    """The inputs and the output of the graph."""
 
     features: tuple[GraphInput, ...]
-    score: GraphInput | None
+    score: GraphInput | None  # None for a model that was fitted without
     output: str
-    missing_text: str
+    missing_text: str  # stands for a missing string; no feature has it as a category
 
     @property
     def inputs(self) -> tuple[GraphInput, ...]:

@@ -27,21 +27,11 @@ _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2
 
 @dataclass(frozen=True)
 class SplitColumn:
-    """A column of the matrix that the trees of a round look at.
+    """A column of the matrix that the trees of a round look at."""
 
-    Attributes
-    ----------
-    feature : int
-        The feature; the number of features stands for the logit.
-    categories : bytes or None
-        Bit ``c`` tells whether category ``c`` is in the set, for a column of members; None for numbers.
-    zero_is_missing : bool
-        Whether numbers that LightGBM takes for zero are NaN in this column.
-    """
-
-    feature: int
-    categories: bytes | None = None
-    zero_is_missing: bool = False
+    feature: int  # the number of features stands for the logit
+    categories: bytes | None = None  # bit c tells whether category c is in the set; None for a column of numbers
+    zero_is_missing: bool = False  # whether numbers that LightGBM takes for zero are NaN here
 
 
 def columns_of(trees: Trees) -> list[SplitColumn]:
