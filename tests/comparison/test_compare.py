@@ -293,9 +293,9 @@ def test_clusters_may_be_of_any_type(cluster: Any) -> None:
 
 
 def test_a_search_that_takes_long_says_so_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueup.comparison._cost._SECONDS_TO_TELL", 0.0)
-    with pytest.warns(CostWarning, match=r"7 combinations of 3 features on 500 rows: this comparison takes about"):
+    monkeypatch.setattr("trueup.segments._cost._SECONDS_TO_TELL", 0.0)
+    with pytest.warns(CostWarning, match=r"This comparison takes about .* for 7 combinations of features on 500 rows"):
         compared(500)
-    monkeypatch.setattr("trueup.comparison._cost._MOST_SEGMENTS", 3)
+    monkeypatch.setattr("trueup.segments._cost._MOST_SEGMENTS", 3)
     with pytest.raises(ParameterError, match="more than the 3 that fit"):
         compared(500)

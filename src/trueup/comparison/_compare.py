@@ -7,12 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from trueup import _native
 from trueup._data import library_of
 from trueup._runtime import shown_progress, thread_count
-from trueup.comparison._cost import tell_cost
 from trueup.comparison._input import ComparisonInput, read_input
 from trueup.comparison._listing import Listing
 from trueup.comparison._losses import LOSSES, paired_loss
@@ -29,7 +26,10 @@ from trueup.segments import (
     cross_columns,
     grid_of,
     hash_of_parts,
+    holm,
+    n_passes,
     step_down,
+    tell_cost,
 )
 
 if TYPE_CHECKING:
@@ -164,11 +164,11 @@ def compare(
     order = given.order(hash_of_parts(partitions, given.n))
     rows = given.paired(order)
     grid = grid_of(partitions, max_depth=max_depth)
-    n_passes = 1 + -(-null_samples // _native.DRAW_LANES) + n_mce_passes(options)
-    tell_cost(rows.n, grid, n_passes, min_rows, n_threads)
+    passes = n_passes(null_samples) + n_mce_passes(options)
+    tell_cost("comparison", rows.n, grid, passes=passes, min_rows=min_rows, n_threads=n_threads)
     n_draws = 2 * (n_bootstrap + options.n_splits + n_mce_draws(options))
     # Drawing rows again, and ranking them, takes about twice as long as searching a combination of them.
-    with shown_progress(verbose, "comparing", 2 * n_draws + grid.n_combinations * n_passes) as progress:
+    with shown_progress(verbose, "comparing", 2 * n_draws + grid.n_combinations * passes) as progress:
 
         def draw_done(n: int) -> None:
             progress.advance(2 * n)
@@ -243,19 +243,10 @@ def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) 
         )
         adjusted = step_down(sums.evidence, null)
     else:
-        adjusted = _shared(sums.evidence)
+        # Bennett's inequality bounds the tail of either direction.
+        adjusted = holm(np.minimum(1.0, 2 * np.exp(-(sums.evidence**2) / 2)))
     listing = Listing(search, sums, adjusted, search.loss.rows.total_weight, options.level)
     return listing, n_left_out
-
-
-def _shared(evidence: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Holm's p-values, of tails that Bennett's inequality bounds."""
-    alone = np.minimum(1.0, 2 * np.exp(-(evidence**2) / 2))
-    order = np.argsort(alone, kind="stable")
-    stepped = np.maximum.accumulate(alone[order] * np.arange(len(alone), 0, -1))
-    adjusted = np.empty(len(alone))
-    adjusted[order] = np.minimum(1.0, stepped)
-    return adjusted
 
 
 def _audited(given: tuple[Any, ...], options: CompareOptions, n_jobs: int | None, which: str) -> AuditResult:
@@ -263,9 +254,9 @@ def _audited(given: tuple[Any, ...], options: CompareOptions, n_jobs: int | None
 
     y, base, candidate, X, sample_weight, pos_label = given
     return audit(
+        X,
         y,
         base if which == "base" else candidate,
-        X,
         sample_weight=sample_weight,
         pos_label=pos_label,
         features=options.features,
@@ -274,7 +265,7 @@ def _audited(given: tuple[Any, ...], options: CompareOptions, n_jobs: int | None
         max_values=options.max_values,
         min_rows=options.min_rows,
         null_samples=options.null_samples,
-        level=options.level,
+        significance=options.level,
         power=options.power,
         random_state=options.random_state,
         n_jobs=n_jobs,

@@ -7,6 +7,7 @@ grid of all segments to a depth, their sums in one pass, and what the whole sear
 from trueup._runtime import pin_to
 from trueup.segments._column_cuts import ColumnCut, learn_cuts
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
+from trueup.segments._cost import n_passes, tell_cost
 from trueup.segments._enumerate import enumerate_segments
 from trueup.segments._grid import SegmentGrid, cross_columns, grid_of
 from trueup.segments._groups import group_masks, group_partitions
@@ -19,7 +20,7 @@ from trueup.segments._measure import (
     measure_segments,
     sum_again,
 )
-from trueup.segments._null import NullMaxima, draw_labels, draw_null, hash_of_parts, search_draws, step_down
+from trueup.segments._null import NullMaxima, draw_labels, draw_null, hash_of_parts, holm, search_draws, step_down
 from trueup.segments._parse import parse_segment
 from trueup.segments._partitions import Partition, between
 from trueup.segments._rows import ScoredRows, sort_rows

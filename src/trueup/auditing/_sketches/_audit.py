@@ -18,7 +18,7 @@ from trueup.auditing._sketches._spec import SQUARE_BITS, SummarySpec, check_whol
 from trueup.auditing._sketches._summary import SegmentSummary
 from trueup.errors import ParameterError, TableError
 from trueup.metrics import brownian_range_survival
-from trueup.segments import Segment, SegmentSums, certain_variance, evidence
+from trueup.segments import Segment, SegmentSums, certain_variance, evidence, holm
 
 __all__ = ["Measured", "audit_summary"]
 
@@ -62,7 +62,7 @@ class Measured:
         """P-values that hold for all segments together."""
         if not len(self.sums):
             return np.zeros(0)
-        return _holm(self.strength)
+        return holm(np.array([brownian_range_survival(one) for one in self.strength.tolist()]))
 
     @property
     def strength(self) -> FloatArray:
@@ -160,22 +160,6 @@ def _segment_sums(summary: SegmentSummary, min_variance: float) -> SegmentSums:
         certain=np.zeros(len(rows)),  # which scores of a bin are exactly 0 or 1 is not known
         min_variance=min_variance,
     )
-
-
-def _holm(strength: FloatArray) -> FloatArray:
-    """P-values that hold for all segments together, whatever the dependence between them.
-
-    Notes
-    -----
-    Holm's step-down of Bonferroni's rule: of m p-values in order, the one of rank j is multiplied by m - j + 1. A
-    segment's own is that of the range at the ends of bins, which is never above the exact range.
-    """
-    order = np.argsort(-strength, kind="stable")
-    p_values = np.array([brownian_range_survival(one) for one in strength[order].tolist()])
-    stepped = np.maximum.accumulate(p_values * np.arange(len(order), 0, -1))
-    adjusted = np.empty(len(order))
-    adjusted[order] = np.minimum(1.0, stepped)
-    return adjusted
 
 
 def _result(summary: SegmentSummary, whole: Measured, tested: Measured) -> SummaryAudit:
