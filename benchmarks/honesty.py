@@ -56,7 +56,7 @@ def false_alarms(n_features: int, runs: int) -> None:
     ours = adjusted = theirs = n_segments = 0
     for seed in range(runs):
         X, y, p = true_scores(seed, n_features)
-        result = trueup.audit(y, p, X, level=LEVEL, random_state=seed)
+        result = trueup.audit(X, y, p, significance=LEVEL, random_state=seed)
         n_segments = result.n_segments
         ours += result.mce_p_value < LEVEL
         adjusted += result.significant

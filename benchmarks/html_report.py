@@ -63,7 +63,7 @@ def main() -> None:
     fine = True
     with tempfile.TemporaryDirectory() as folder:
         # Draws of noise take most of an audit's time, and nothing of the page's.
-        audit = trueup.audit(y, scores, X, null_samples=0)
+        audit = trueup.audit(X, y, scores, null_samples=0)
         started = time.perf_counter()
         audit.segments  # noqa: B018, which also tells the stories, whether a page is wanted or not
         print(f"segments listed in {time.perf_counter() - started:.1f} s")

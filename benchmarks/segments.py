@@ -131,7 +131,7 @@ def all_segments(measurements: Measurements) -> None:
     what = f"MCE of all segments to depth 3, {FEWER_ROWS:,} rows"
     print(f"\n(b) {what}")
     X, y, p = traffic(FEWER_ROWS)
-    tested = trueup.audit(y, p, X, null_samples=0).n_segments
+    tested = trueup.audit(X, y, p, null_samples=0).n_segments
     ours = {"trueup": lambda: multicalibration_error(y, p, X=X)}
     found = {"trueup": (ours["trueup"](), tested)}
     times = interleaved(ours, 5, 1.0)
@@ -182,14 +182,14 @@ def ours_all(name: str) -> Facts:
 
     def run(n: int) -> Any:
         if name == "audit":
-            return trueup.audit(y[:n], p[:n], X[:n], null_samples=0).n_segments
+            return trueup.audit(X[:n], y[:n], p[:n], null_samples=0).n_segments
         return multicalibration_error(y[:n], p[:n], X=X[:n])
 
     run(5000)  # what imports cost is not the measurement's
     with PeakMemory() as memory:
         run(MANY_ROWS)
     times = interleaved({"": lambda: run(MANY_ROWS)}, 5, 1.0)[""]
-    tested = trueup.audit(y, p, X, null_samples=0).n_segments
+    tested = trueup.audit(X, y, p, null_samples=0).n_segments
     table = float(X.memory_usage(deep=True).sum()) / MB
     return {"seconds": times, "above": memory.above, "table": table, "n_segments": tested}
 
@@ -201,7 +201,7 @@ def with_null(measurements: Measurements) -> None:
     times: dict[str, list[float]] = {"audit": [], ".segments": []}
     for _ in range(3):
         started = time.perf_counter()
-        result = trueup.audit(y, p, X)
+        result = trueup.audit(X, y, p)
         audited = time.perf_counter()
         n_listed = len(result.segments)
         times["audit"].append(audited - started)
@@ -239,14 +239,14 @@ def wide_table(path: str) -> Facts:
     y = X.pop("UTILIZATION").to_numpy().astype(int)
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     p = cross_val_predict(model, X, y, cv=5, method="predict_proba")[:, 1]
-    trueup.audit(y, p, X.iloc[:, :5])
+    trueup.audit(X.iloc[:, :5], y, p)
     started = time.perf_counter()
-    trueup.audit(y, p, X, null_samples=0)
+    trueup.audit(X, y, p, null_samples=0)
     search = time.perf_counter() - started
     with PeakMemory() as memory, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", trueup.errors.CostWarning)
         started = time.perf_counter()
-        result = trueup.audit(y, p, X)
+        result = trueup.audit(X, y, p)
         audited = time.perf_counter()
         n_listed = len(result.segments)
         listed = time.perf_counter()

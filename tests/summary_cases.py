@@ -41,7 +41,7 @@ class Rows:
         return SummarySpec.learn(self.X, self.p, sample_weight=self.weights, **options)
 
     def exact(self, **options: Any) -> trueup.AuditResult:
-        return trueup.audit(self.y, self.p, self.X, sample_weight=self.weights, null_samples=0, **options)
+        return trueup.audit(self.X, self.y, self.p, sample_weight=self.weights, null_samples=0, **options)
 
 
 def rows_of(seed: int, n: int = 2_000, kind: str = "plain") -> Rows:

@@ -25,7 +25,7 @@ def html() -> str:
 @pytest.fixture(scope="session")
 def audit_html() -> str:
     visits = make_traffic(4_000, random_state=1)
-    result = trueup.audit(visits.y, visits.scores, visits.X, max_depth=2, null_samples=40)
+    result = trueup.audit(visits.X, visits.y, visits.scores, max_depth=2, null_samples=40)
     page = result.to_html(title="Audit of visits")
     assert page is not None
     return page

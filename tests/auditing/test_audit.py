@@ -15,6 +15,7 @@ import pytest
 
 import trueup
 from simulated import PLANTED, scores_wrong_in, true_scores
+from trueup.errors import DataWarning, LabelError
 from trueup.metrics import ecce, ecce_pvalue, ecce_sigma, ecce_standard_error, multicalibration_error
 from trueup.segments import parse_segment
 
@@ -40,10 +41,10 @@ COLUMNS = [
 ]
 
 
-def two_halves() -> tuple[list[int], list[float], dict[str, list[str]]]:
+def two_halves() -> tuple[dict[str, list[str]], list[int], list[float]]:
     """64 rows that promise one half: of the upper ones 24 come true, of the lower ones 8."""
     labels = [1] * 24 + [0] * 8 + [1] * 8 + [0] * 24
-    return labels, [0.5] * 64, {"half": ["upper"] * 32 + ["lower"] * 32}
+    return {"half": ["upper"] * 32 + ["lower"] * 32}, labels, [0.5] * 64
 
 
 def rows_of(result: trueup.AuditResult) -> dict[str, dict[str, Any]]:
@@ -73,7 +74,7 @@ def test_all_rows_and_both_halves_are_measured() -> None:
 
 def test_every_segment_is_what_the_metrics_say_of_its_rows() -> None:
     y, p, X = true_scores(0, n=600)
-    result = trueup.audit(y, p, X, min_variance=0, null_samples=0)
+    result = trueup.audit(X, y, p, min_variance=0, null_samples=0)
     assert result.ecce == pytest.approx(ecce(y, p))
     assert result.sigma == pytest.approx(ecce_standard_error(y, p))
     assert result.p_value == pytest.approx(ecce_pvalue(y, p))
@@ -93,7 +94,7 @@ def test_every_segment_is_what_the_metrics_say_of_its_rows() -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "dict", "numpy"])
 def test_the_table_of_segments_is_of_the_library_of_the_input(library: str) -> None:
-    y, p, X = two_halves()
+    X, y, p = two_halves()
     inputs: dict[str, tuple[Any, type]] = {
         "pandas": (pd.DataFrame(X), pd.DataFrame),
         "polars": (pl.DataFrame(X), pl.DataFrame),
@@ -102,25 +103,25 @@ def test_the_table_of_segments_is_of_the_library_of_the_input(library: str) -> N
         "numpy": (np.array([[0.0]] * 32 + [[1.0]] * 32), pa.Table),
     }
     table, kind = inputs[library]
-    result = trueup.audit(y, p, table)
+    result = trueup.audit(table, y, p)
     assert isinstance(result.segments, kind)
     assert list(getattr(result.segments, "column_names", result.segments.columns)) == COLUMNS
     assert result.mce == pytest.approx(8 / math.sqrt(8))
 
 
 def test_without_a_table_the_library_of_the_labels_counts() -> None:
-    y, p, _ = two_halves()
-    assert isinstance(trueup.audit(pd.Series(y), p).segments, pd.DataFrame)
-    assert isinstance(trueup.audit(pl.Series(y), p).segments, pl.DataFrame)
+    _, y, p = two_halves()
+    assert isinstance(trueup.audit(None, pd.Series(y), p).segments, pd.DataFrame)
+    assert isinstance(trueup.audit(None, pl.Series(y), p).segments, pl.DataFrame)
 
 
 def test_the_order_of_rows_and_the_number_of_threads_change_nothing() -> None:
     y, p, X = true_scores(3, n=2_000, kind="ties")
     weights = np.random.default_rng(0).random(len(y))
     order = np.random.default_rng(1).permutation(len(y))
-    one = trueup.audit(y, p, X, sample_weight=weights, n_jobs=1)
+    one = trueup.audit(X, y, p, sample_weight=weights, n_jobs=1)
     other = trueup.audit(
-        y[order], p[order], {name: X[name][order] for name in X}, sample_weight=weights[order], n_jobs=2
+        {name: X[name][order] for name in X}, y[order], p[order], sample_weight=weights[order], n_jobs=2
     )
     assert one.to_dict(None) == other.to_dict(None)
 
@@ -128,8 +129,8 @@ def test_the_order_of_rows_and_the_number_of_threads_change_nothing() -> None:
 def test_rows_of_weight_zero_are_not_there() -> None:
     y, p, X = true_scores(4, n=1_000)
     weights = np.where(np.arange(1_000) < 600, 2.0, 0.0)
-    weighted = trueup.audit(y, p, X, sample_weight=weights)
-    alone = trueup.audit(y[:600], p[:600], {name: values[:600] for name, values in X.items()})
+    weighted = trueup.audit(X, y, p, sample_weight=weights)
+    alone = trueup.audit({name: values[:600] for name, values in X.items()}, y[:600], p[:600])
     assert weighted.n == 600
     assert rows_of(weighted).keys() == rows_of(alone).keys()
     assert weighted.mce == pytest.approx(alone.mce)
@@ -138,31 +139,31 @@ def test_rows_of_weight_zero_are_not_there() -> None:
 
 def test_a_heavy_row_counts_as_its_formula_says() -> None:
     # Importance weights: variance adds up as w² p (1 - p), so one row of weight 8 is 8 / sqrt(8² + 31) of a sigma.
-    y, p, _ = two_halves()
+    _, y, p = two_halves()
     weights = [8.0] + [1.0] * 31
-    result = trueup.audit([1, *y[1:32]], p[:32], sample_weight=weights, null_samples=0)
+    result = trueup.audit(None, [1, *y[1:32]], p[:32], sample_weight=weights, null_samples=0)
     assert result.sigma == pytest.approx(math.sqrt((64 + 31) / 4) / 39)
     assert result.ecce_sigma == pytest.approx(ecce_sigma([1, *y[1:32]], p[:32], sample_weight=weights))
 
 
 def test_soft_labels_and_labels_of_any_type_are_fine() -> None:
-    y, p, X = two_halves()
+    X, y, p = two_halves()
     words = ["yes" if label else "no" for label in y]
-    assert trueup.audit(words, p, X).classes == ("no", "yes")
-    assert trueup.audit(words, p, X).mce == trueup.audit(y, p, X).mce
-    soft = trueup.audit([0.75] * 32 + [0.25] * 32, p, X)
-    assert soft.mce == trueup.audit(y, p, X).mce
+    assert trueup.audit(X, words, p).classes == ("no", "yes")
+    assert trueup.audit(X, words, p).mce == trueup.audit(X, y, p).mce
+    soft = trueup.audit(X, [0.75] * 32 + [0.25] * 32, p)
+    assert soft.mce == trueup.audit(X, y, p).mce
 
 
 def test_scores_may_be_two_columns() -> None:
-    y, p, X = two_halves()
-    assert trueup.audit(y, np.column_stack([p, p]), X).mce == trueup.audit(y, p, X).mce
+    X, y, p = two_halves()
+    assert trueup.audit(X, y, np.column_stack([p, p])).mce == trueup.audit(X, y, p).mce
 
 
 def test_a_segment_of_next_to_no_variance_is_tested_and_one_row_does_not_make_the_mce() -> None:
-    y, p, X = two_halves()
+    X, y, p = two_halves()
     sure = [1e-9] * 20
-    result = trueup.audit([*y, *[0] * 19, 1], [*p, *sure], {"half": [*X["half"], *["sure"] * 20]})
+    result = trueup.audit({"half": [*X["half"], *["sure"] * 20]}, [*y, *[0] * 19, 1], [*p, *sure])
     # The one positive among rows that promise none would be 1 / sqrt(20e-9) = 7,000 sigmas. It is 1, and significant.
     found = rows_of(result)["half = sure"]
     assert found["ecce_sigma"] == pytest.approx(1, rel=1e-6)
@@ -178,20 +179,20 @@ def test_a_segment_of_little_variance_that_is_all_wrong_is_found_and_stands_firs
         X = {"flag": flag, "device": rng.choice(["phone", "desktop"], len(flag)), "income": rng.normal(size=len(flag))}
         p = np.where(flag == "yes", 0.004, rng.uniform(0.05, 0.6, len(flag)))
         y = np.where(flag == "yes", True, rng.random(len(flag)) < p)
-        result = trueup.audit(y, p, X, max_depth=2, null_samples=19, random_state=seed, n_jobs=1)
+        result = trueup.audit(X, y, p, max_depth=2, null_samples=19, random_state=seed, n_jobs=1)
         assert result.significant
         assert result.segments.to_pylist()[0]["segment"] == "flag = yes"
 
 
 def test_right_scores_of_0_and_1_have_an_error_of_0() -> None:
-    result = trueup.audit([0, 1] * 10, [0.0, 1.0] * 10)
+    result = trueup.audit(None, [0, 1] * 10, [0.0, 1.0] * 10)
     assert (result.ecce_sigma, result.mce, result.p_value, result.mce_p_value) == (0, 0, 1, 1)
     assert not result.significant
     json.dumps(result.to_dict(), allow_nan=False)
 
 
 def test_wrong_scores_of_0_and_1_are_significant_and_finite() -> None:
-    result = trueup.audit([1, 0] * 10, [0.0, 1.0] * 10)
+    result = trueup.audit(None, [1, 0] * 10, [0.0, 1.0] * 10)
     assert result.significant
     assert (result.ecce_sigma, result.mce, result.mce_absolute) == (10, 10, 0.5)
     json.dumps(result.to_dict(), allow_nan=False)
@@ -200,7 +201,7 @@ def test_wrong_scores_of_0_and_1_are_significant_and_finite() -> None:
 @pytest.mark.parametrize("null_samples", [0, 100])
 def test_a_single_wrong_score_of_0_is_a_certain_error_and_its_segment_stands_first(null_samples: int) -> None:
     y, p = [0, 1] * 1_600 + [1] + [0] * 19, [0.5] * 3_200 + [0.0] * 20
-    result = trueup.audit(y, p, {"rows": ["coin"] * 3_200 + ["sure"] * 20}, null_samples=null_samples)
+    result = trueup.audit({"rows": ["coin"] * 3_200 + ["sure"] * 20}, y, p, null_samples=null_samples)
     first = result.segments.to_pylist()[0]
     assert (first["segment"], first["significant"]) == ("rows = sure", True)
     assert 8 < first["evidence"] < 9
@@ -208,14 +209,16 @@ def test_a_single_wrong_score_of_0_is_a_certain_error_and_its_segment_stands_fir
 
 def test_rows_that_expect_no_positive_and_have_none_are_no_alarm() -> None:
     # All draws show what the data show, but in single precision, in which 200,000 tiny scores sum up to less.
-    result = trueup.audit(np.append(np.zeros(200_000), 1), np.append(np.full(200_000, 1e-9), 1.0), null_samples=20)
+    result = trueup.audit(
+        None, np.append(np.zeros(200_000), 1), np.append(np.full(200_000, 1e-9), 1.0), null_samples=20
+    )
     assert result.mce_p_value == 1
     assert not result.significant
 
 
 def test_too_few_rows_are_said_to_be_too_few() -> None:
     with pytest.warns(trueup.errors.InsufficientDataWarning, match="there are 4 rows, fewer than min_rows=10"):
-        result = trueup.audit([0, 1, 0, 1], [0.5] * 4)
+        result = trueup.audit(None, [0, 1, 0, 1], [0.5] * 4)
     assert result.ecce == 0
 
 
@@ -230,44 +233,44 @@ def test_without_draws_there_are_no_adjusted_p_values() -> None:
 def test_a_planted_error_is_significant_and_a_true_score_is_not() -> None:
     words = next(iter(PLANTED))
     y, p, X = scores_wrong_in(words, 0.1, seed=1, n=20_000)
-    result = trueup.audit(y, p, X)
+    result = trueup.audit(X, y, p)
     assert result.significant
     assert result.mce_p_value == 1 / 201
     rows = result.segments.to_pylist()
     assert result.n_significant == sum(row["significant"] for row in rows) > 1
     assert result.n_stories == sum(row["significant"] and row["is_story"] for row in rows) == 1
     y, p, X = true_scores(5)
-    assert not trueup.audit(y, p, X).significant
+    assert not trueup.audit(X, y, p).significant
 
 
 def test_the_first_segments_can_be_asked_for_alone() -> None:
     y, p, X = true_scores(0, n=1_000)
-    result = trueup.audit(y, p, X, max_segments=4)
+    result = trueup.audit(X, y, p, max_segments=4)
     assert result.n_segments == 4
     assert rows_of(result).keys() == {"all rows", "site = u", "site = v", "site not in {u, v}"}
 
 
 def test_features_and_categories_can_be_named() -> None:
     y, p, X = true_scores(0, n=1_000)
-    result = trueup.audit(y, p, X, features=["device"])
+    result = trueup.audit(X, y, p, features=["device"])
     assert rows_of(result).keys() == {"all rows", "device = phone", "device = desktop"}
-    named = trueup.audit(y, p, X, features=["age"], categorical_features=["age"], max_values=4)
+    named = trueup.audit(X, y, p, features=["age"], categorical_features=["age"], max_values=4)
     assert sum("age = " in words for words in rows_of(named)) == 3
 
 
 def test_a_column_can_have_a_number_of_values_of_its_own() -> None:
     y, p, X = true_scores(0, n=2_000)
-    result = trueup.audit(y, p, X, features=["site", "age"], max_values={"site": 6}, max_depth=1)
+    result = trueup.audit(X, y, p, features=["site", "age"], max_values={"site": 6}, max_depth=1)
     assert sum("site = " in words for words in rows_of(result)) == 6
     assert sum("age" in words for words in rows_of(result)) == 3
 
 
 def test_groups_are_audited_instead_of_the_grid() -> None:
-    y, p, X = two_halves()
+    X, y, p = two_halves()
     mask = [half == "upper" for half in X["half"]]
-    by_mask = trueup.audit(y, p, groups={"the upper ones": mask})
+    by_mask = trueup.audit(None, y, p, segments={"the upper ones": mask})
     assert rows_of(by_mask).keys() == {"all rows", "the upper ones"}
-    by_words = trueup.audit(y, p, X, groups=["half = upper"])
+    by_words = trueup.audit(X, y, p, segments=["half = upper"])
     assert rows_of(by_words)["half = upper"]["ecce_sigma"] == rows_of(by_mask)["the upper ones"]["ecce_sigma"]
 
 
@@ -296,6 +299,36 @@ def test_a_result_says_in_one_line_what_it_found() -> None:
 
 def test_the_same_seed_gives_the_same_p_values() -> None:
     y, p, X = true_scores(6, n=800)
-    one, again, other = (trueup.audit(y, p, X, random_state=seed) for seed in (0, 0, 1))
+    one, again, other = (trueup.audit(X, y, p, random_state=seed) for seed in (0, 0, 1))
     assert one.to_dict() == again.to_dict()
     assert one.to_dict() != other.to_dict()
+
+
+def test_labels_scores_and_weights_may_be_columns_and_are_then_no_features() -> None:
+    X, y, p = two_halves()
+    weights = [1.0, 2.0] * 32
+    table = X | {"paid": y, "score": p, "w": weights}
+    by_name = trueup.audit(table, "paid", "score", sample_weight="w")
+    assert by_name.to_dict() == trueup.audit(X, y, p, sample_weight=weights).to_dict()
+    with pytest.raises(LabelError, match="The labels, column 'half'"):
+        trueup.audit({"half": ["a", "b", "c", "d"] * 16}, "half", p)
+
+
+def test_by_takes_every_value_and_every_combination_of_columns() -> None:
+    country, version = ["NO", "SE", "DK", "FI", None] * 40, [1, 2, 3, 4] * 50
+    X = {"country": country, "version": version, "other": ["a", "b"] * 100}
+    result = trueup.audit(X, [0, 1] * 100, [0.5] * 200, by=["country", "version"], min_rows=5)
+    # 4 countries and none, 4 versions, 20 pairs, and all rows.
+    assert result.n_segments == 5 + 4 + 20 + 1
+    assert {"country = FI", "version = 4", "country is missing and version = 1"} <= set(rows_of(result))
+
+
+def test_by_takes_days_one_by_one_and_cuts_many_numbers_into_ranges() -> None:
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + np.arange(400) % 3
+    X = {"day": days, "amount": rng.random(400), "id": [f"{i % 150}" for i in range(400)]}
+    y = rng.integers(0, 2, 400)
+    assert trueup.audit(X, y, [0.5] * 400, by=["day"]).n_segments == 1 + 3
+    assert trueup.audit(X, y, [0.5] * 400, by=["amount"]).n_segments == 1 + 5
+    with pytest.warns(DataWarning, match="by: column 'id' has 150 values. The 99 most frequent are tested one by one"):
+        trueup.audit(X, y, [0.5] * 400, by=["id"], min_rows=1, null_samples=0)

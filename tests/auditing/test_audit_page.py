@@ -21,7 +21,7 @@ from trueup.metrics import ecce, ecce_sigma
 @pytest.fixture(scope="module")
 def wrong() -> AuditResult:
     visits = make_traffic(20_000)
-    return trueup.audit(visits.y, visits.scores, visits.X, max_depth=2, null_samples=40)
+    return trueup.audit(visits.X, visits.y, visits.scores, max_depth=2, null_samples=40)
 
 
 def test_what_is_wrong_is_the_headline_and_the_worst_is_told_in_words(wrong: AuditResult) -> None:
@@ -73,7 +73,7 @@ def test_curves_are_kept_of_the_stories_and_of_the_most_evident_up_to_a_limit(wr
 
 def test_scores_that_are_true_are_good_news_with_what_would_have_been_found() -> None:
     y, p, features = true_scores(0, n=3_000)
-    page = audit_page(trueup.audit(y, p, features, max_depth=2, null_samples=40))
+    page = audit_page(trueup.audit(features, y, p, max_depth=2, null_samples=40))
     assert page.headline.tone == "good"
     assert page.headline.verdict == "No error beyond noise"
     assert "would most likely have been found" in page.headline.sentence
@@ -82,7 +82,7 @@ def test_scores_that_are_true_are_good_news_with_what_would_have_been_found() ->
 
 def test_without_features_only_all_rows_are_shown() -> None:
     y, p, _ = true_scores(0, n=1_000)
-    page = audit_page(trueup.audit(y, np.clip(2 * p, 0, 0.99)))
+    page = audit_page(trueup.audit(None, y, np.clip(2 * p, 0, 0.99)))
     assert page.headline.verdict == "Wrong overall"
     assert page.segments == ()
     assert len(page.overall) == 1
@@ -90,7 +90,7 @@ def test_without_features_only_all_rows_are_shown() -> None:
 
 def test_an_audit_that_could_test_nothing_says_so() -> None:
     with pytest.warns(InsufficientDataWarning):
-        result = trueup.audit([0, 1], [0.5, 0.5])
+        result = trueup.audit(None, [0, 1], [0.5, 0.5])
     page = audit_page(result)
     assert page.headline.verdict == "Nothing could be tested"
     assert result.to_html() is not None
@@ -98,7 +98,7 @@ def test_an_audit_that_could_test_nothing_says_so() -> None:
 
 def test_two_audits_of_the_same_rows_are_one_table(wrong: AuditResult) -> None:
     visits = make_traffic(20_000)
-    right = trueup.audit(visits.y, visits.true_probability, visits.X, max_depth=2, null_samples=40)
+    right = trueup.audit(visits.X, visits.y, visits.true_probability, max_depth=2, null_samples=40)
     table = segments_before_and_after(wrong, right)
     columns = {column.title: column.values for column in table.columns}
     place = table.words.index("is_logged_in = false and referrer is missing")
@@ -128,7 +128,7 @@ def test_a_notebook_shows_the_verdict_and_the_worst(wrong: AuditResult) -> None:
 def test_a_notebook_does_not_wait_for_the_stories_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     visits = make_traffic(4_000, random_state=1)
     monkeypatch.setattr("trueup.auditing._page._ROWS_AT_ONCE", 3_999)
-    result = trueup.audit(visits.y, np.minimum(2 * visits.scores, 0.9), visits.X, max_depth=1, null_samples=40)
+    result = trueup.audit(visits.X, visits.y, np.minimum(2 * visits.scores, 0.9), max_depth=1, null_samples=40)
     summary = result._repr_html_()
     assert "Wrong in" in summary
     assert not result._listing.has_told_stories
@@ -141,7 +141,7 @@ def test_hostile_columns_and_categories_are_escaped() -> None:
     names = [name.replace("\ud800", "") for name in HOSTILE]
     rng = np.random.default_rng(0)
     X = {name: rng.choice(names[i:] + names[:i], len(y)) for i, name in enumerate(names[:4])}
-    html = trueup.audit(y, p, X, max_depth=2, null_samples=20).to_html(title=names[0])
+    html = trueup.audit(X, y, p, max_depth=2, null_samples=20).to_html(title=names[0])
     assert html is not None
     assert html.count("</script>") == 3  # the data, the charts and the page's own
     without_scripts = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)

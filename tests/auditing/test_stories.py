@@ -26,7 +26,7 @@ def mask_of(row: dict[str, Any], X: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("words", PLANTED)
 def test_segments_around_and_inside_a_planted_one_are_folded_under_it(words: str) -> None:
     y, p, X = scores_wrong_in(words, 0.15, seed=11)
-    rows = listed(trueup.audit(y, p, X))
+    rows = listed(trueup.audit(X, y, p))
     assert rows[0]["segment"] == words
     inside = parse_segment(words).mask(X)
     related = [row for row in rows[1:] if row["adjusted_p_value"] <= 0.05 and (mask_of(row, X) & inside).any()]
@@ -36,7 +36,7 @@ def test_segments_around_and_inside_a_planted_one_are_folded_under_it(words: str
 
 def test_an_error_everywhere_is_one_story_about_all_rows() -> None:
     y, p, X = true_scores(0, n=20_000)
-    rows = listed(trueup.audit(y, 1 / (1 + np.exp(-(np.log(p / (1 - p)) + 0.4))), X))
+    rows = listed(trueup.audit(X, y, 1 / (1 + np.exp(-(np.log(p / (1 - p)) + 0.4)))))
     assert rows[0]["segment"] == "all rows"
     assert rows[0]["direction"] == "over-estimates"
     significant = [row for row in rows if row["adjusted_p_value"] <= 0.05]
@@ -51,7 +51,7 @@ def test_two_planted_errors_are_two_stories() -> None:
     under = (X["plan"] == "pro") & (X["device"] == "phone")
     rng = np.random.default_rng(0)
     truth = np.clip(p + 0.12 * under - 0.12 * over, 0.01, 0.99)
-    rows = listed(trueup.audit((rng.random(len(p)) < truth).astype(int), p, X), 3)
+    rows = listed(trueup.audit(X, (rng.random(len(p)) < truth).astype(int), p), 3)
     found = {row["segment"]: row["direction"] for row in rows if row["adjusted_p_value"] <= 0.05}
     assert found == {
         "site = u and device = desktop": "over-estimates",
@@ -62,14 +62,14 @@ def test_two_planted_errors_are_two_stories() -> None:
 def test_segments_of_the_same_rows_are_listed_once_before_others() -> None:
     y, p, X = scores_wrong_in("region = north", 0.15, seed=2)
     twice = {**X, "copy": X["region"]}
-    rows = listed(trueup.audit(y, p, twice), 10)
+    rows = listed(trueup.audit(twice, y, p), 10)
     about_north = [row["segment"] for row in rows if "north" in row["segment"]]
     assert about_north == ["region = north"]
 
 
 def test_the_first_ten_rows_of_noise_are_different_too() -> None:
     y, p, X = true_scores(2)
-    rows = listed(trueup.audit(y, p, X), 10)
+    rows = listed(trueup.audit(X, y, p), 10)
     masks = [mask_of(row, X) for row in rows]
     for place, one in enumerate(masks):
         for other in masks[place + 1 :]:
@@ -81,14 +81,14 @@ def test_errors_that_cancel_are_said_to_go_both_ways() -> None:
     truth = rng.uniform(0.3, 0.7, 20_000)
     y = (rng.random(20_000) < truth).astype(int)
     spread = 0.5 + 2 * (truth - 0.5)  # too low at the low end, too high at the high end
-    row = listed(trueup.audit(y, np.clip(spread, 0.01, 0.99)))[0]
+    row = listed(trueup.audit(None, y, np.clip(spread, 0.01, 0.99)))[0]
     assert row["adjusted_p_value"] <= 0.05
     assert row["direction"] == "both"
 
 
 def test_folded_segments_come_last_and_name_a_listed_story() -> None:
     y, p, X = scores_wrong_in("region = north", 0.15, seed=3)
-    rows = listed(trueup.audit(y, p, X))
+    rows = listed(trueup.audit(X, y, p))
     folded = [row["explained_by"] is not None for row in rows]
     assert folded == sorted(folded)
     stories = {row["segment"] for row in rows if row["explained_by"] is None}

@@ -82,11 +82,11 @@ OneOfNorth = Segment((OneOf("country", ("NO", "SE")),))
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_an_array_or_a_table_of_masks_is_taken_by_position_or_name(method: Any) -> None:
     masks = np.column_stack([X["vip"], AGE < 25])
-    named = {"group 0": masks[:, 0], "group 1": masks[:, 1]}
+    named = {"segment 0": masks[:, 0], "segment 1": masks[:, 1]}
     model = method.fit(X, LABELS, scores=SCORES, segments=masks)
     expected = model.calibrate(X, SCORES, masks)
     assert np.array_equal(model.calibrate(X, SCORES, named), expected)
-    backwards = pd.DataFrame({"group 1": masks[:, 1], "more": 0, "group 0": masks[:, 0]})
+    backwards = pd.DataFrame({"segment 1": masks[:, 1], "more": 0, "segment 0": masks[:, 0]})
     assert np.array_equal(model.calibrate(X, SCORES, backwards), expected)
 
 
@@ -110,11 +110,11 @@ def test_segments_that_are_wrong_are_refused_by_name() -> None:
 
     for segments, error, message in (
         (None, ParameterError, r"HKRR needs the segments to calibrate: pass segments="),
-        ([], ParameterError, "groups is empty"),
+        ([], ParameterError, "There are no segments"),
         (["county = NO"], ColumnError, "county = NO: X has no column 'county'"),
         (["age < 25", "age < 25"], ParameterError, "2 segments are called 'age < 25'"),
-        ({"a": [True] * 5}, TableError, "Group 'a' has 5 rows, but y has 800"),
-        ({"a": ["x"] * N}, ColumnError, "Group 'a' holds strings"),
+        ({"a": [True] * 5}, TableError, "Segment 'a' has 5 rows, but y has 800"),
+        ({"a": ["x"] * N}, ColumnError, "Segment 'a' holds strings"),
     ):
         with pytest.raises(error, match=message):
             fit(segments)
@@ -125,10 +125,10 @@ def test_segments_that_are_wrong_are_refused_by_name() -> None:
 def test_masks_at_scoring_are_checked_as_those_of_the_fit_are() -> None:
     vip = np.array(X["vip"])
     model = HKRR().fit(X, LABELS, scores=SCORES, segments={"vip": vip})
-    with pytest.raises(TableError, match="Group 'vip' has 5 rows, but X has 800"):
+    with pytest.raises(TableError, match="Segment 'vip' has 5 rows, but X has 800"):
         model.calibrate(X, SCORES, {"vip": vip[:5]})
     with pytest.raises(
-        ColumnError, match=r"Group 'vip': 1 of 800 rows are neither true nor false \(first at row 3: 0\.5"
+        ColumnError, match=r"Segment 'vip': 1 of 800 rows are neither true nor false \(first at row 3: 0\.5"
     ):
         model.calibrate(X, SCORES, {"vip": np.where(np.arange(N) == 3, 0.5, vip)})
 

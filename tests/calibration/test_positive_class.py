@@ -103,8 +103,8 @@ def test_the_wrapper_hands_its_calibrator_the_column_of_the_positive_class() -> 
 
 def test_audit_compare_evaluate_and_diagnose_judge_the_class_that_is_named() -> None:
     told, named = (
-        trueup.audit(visits.y, visits.scores, visits.X, max_depth=1),
-        trueup.audit(CHURN, visits.scores, visits.X, max_depth=1, pos_label="churn"),
+        trueup.audit(visits.X, visits.y, visits.scores, max_depth=1),
+        trueup.audit(visits.X, CHURN, visits.scores, max_depth=1, pos_label="churn"),
     )
     assert (named.mce, named.classes) == (told.mce, ("stay", "churn"))
     compared = trueup.compare(CHURN, visits.scores, EXPECTED, visits.X, pos_label="churn", max_depth=1)

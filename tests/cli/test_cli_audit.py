@@ -39,7 +39,7 @@ def test_the_screen_says_what_a_person_asks(audit):
     assert re.search(r"MCE +\d+\.\d σ \(p ≤ 0\.025\), the worst segment; 0\.\d{4} of all rows", outcome.out)
     assert re.search(r"an error of \d0 points in \d+(\.\d)? % of the rows, in 80 % of cases", outcome.out)
     assert re.search(
-        r"^\d+ segments are significantly wrong at level 5 %, in \d different stories\.", outcome.out, re.M
+        r"^\d+ segments are significantly wrong \(5 % significance\), in \d different stories\.", outcome.out, re.M
     )
     worst = shown_rows(outcome.out)[0]
     assert worst.startswith("country = NA ")
@@ -51,9 +51,9 @@ def test_the_numbers_are_those_of_python(audit, shared):
     found = audit(*QUICK, "--json").json
     scored = shared.scored
     result = trueup.audit(
+        scored.select(["country", "version", "hour", "flag"]),
         scored["y"],
         scored["p"],
-        scored.select(["country", "version", "hour", "flag"]),
         sample_weight=scored["w"],
         null_samples=40,
         n_jobs=1,
@@ -225,7 +225,7 @@ def test_a_csv_file_may_come_through_a_pipe(run_process, shared, audit):
     [
         (["--fail-above=1000"], 0, ""),
         (["--fail-above=2"], 5, "above the 2 σ of --fail-above"),
-        (["--fail-on-significant"], 5, "a segment is significantly wrong at level 5 %"),
+        (["--fail-on-significant"], 5, "a segment is significantly wrong at significance 5 %"),
         (["--fail-above=2", "--fail-on-significant"], 5, "--fail-above; a segment is"),
         (["--fail-above=1000", "--min-rows=5000"], 5, "no segment could be tested"),
         (["--min-rows=5000"], 0, ""),
@@ -306,7 +306,7 @@ def test_the_segments_can_go_to_stdout_instead_of_the_screen(run_process, shared
         (["--label=y", "--score=p", "--where=hour = early"], "Column 'hour' holds numbers", 3),
         (["--label=y", "--score=p", "--where=y = 1"], "is about the labels", 2),
         (["--label=y", "--score=p", "--null-samples=3"], "at least 19", 2),
-        (["--label=y", "--score=p", "--significance=7"], "level must lie between 0 and 1", 2),
+        (["--label=y", "--score=p", "--significance=7"], "significance must lie between 0 and 1", 2),
         (["--label=y", "--score=p", "--max-values=1000"], "max_values", 2),
     ],
 )

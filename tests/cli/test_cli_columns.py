@@ -102,4 +102,4 @@ def test_an_evaluation_does_not_replace_an_earlier_one_unless_it_is_told_to(run,
 
 def test_three_classes_are_listed_without_saying_that_there_are_more():
     with pytest.raises(LabelError, match=r"3 classes \('a', 'b', 'c'\)"):
-        trueup.audit(["a", "b", "c"], [0.1, 0.2, 0.3])
+        trueup.audit(None, ["a", "b", "c"], [0.1, 0.2, 0.3])

@@ -21,7 +21,7 @@ def test_p_values_are_printed_as_what_draws_can_show():
 def test_a_verdict_tells_what_would_have_been_found():
     rng = np.random.default_rng(0)
     p = np.full(4000, 0.5)
-    result = trueup.audit(rng.random(4000) < p, p, {"a": rng.choice(["x", "y"], 4000)}, null_samples=40)
+    result = trueup.audit({"a": rng.choice(["x", "y"], 4000)}, rng.random(4000) < p, p, null_samples=40)
     words = detectable_in_words(result)
     # 10 points in a share s of the rows are 0.1 s of all rows.
     share = float(re.fullmatch(r"an error of 10 points in ([\d.]+) % of the rows", words)[1])

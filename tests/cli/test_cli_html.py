@@ -96,7 +96,7 @@ def test_a_report_made_in_python_has_no_command_even_after_one_that_was_typed(
     visits_file: Path, run: Run, tmp_path: Path
 ) -> None:
     assert run("audit", str(visits_file), *AUDIT, "--html", str(tmp_path / "page.html"), "--quiet").code == 0
-    page = trueup.audit([0, 1] * 50, [0.4, 0.6] * 50).to_html()
+    page = trueup.audit(None, [0, 1] * 50, [0.4, 0.6] * 50).to_html()
     assert page is not None
     assert re.search(r"<footer><p>Made with trueup \S+ on [\d-]+\.</p></footer>", page)
 

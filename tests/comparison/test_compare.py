@@ -217,7 +217,7 @@ def test_the_mce_and_the_audits_are_those_of_audit() -> None:
     result = compared()
     pair = better_model(0, 4_000)
     for audited, name in zip(result.audits, ("base", "candidate"), strict=True):
-        alone = trueup.audit(pair.y, getattr(pair, name), pair.X, null_samples=40, max_depth=2)
+        alone = trueup.audit(pair.X, pair.y, getattr(pair, name), null_samples=40, max_depth=2)
         assert audited.to_dict() == alone.to_dict()
         assert result.metrics.to_pylist()[-1][name] == pytest.approx(alone.mce)
 

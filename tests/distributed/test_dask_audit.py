@@ -29,11 +29,11 @@ X = pd.DataFrame(FEATURES)
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_it_is_the_audit_of_a_stream_with_the_same_spec(client: Client, weight: str | None) -> None:
     spec = SummarySpec.learn(X, P, max_depth=2)
-    options = {**COLUMNS, "weight": weight, "spec": spec, "level": 0.01, "min_rows": 20}
+    options = {**COLUMNS, "weight": weight, "spec": spec, "significance": 0.01, "min_rows": 20}
     ours, theirs = audit_dask(FRAME, client=client, **options), audit_stream([PARTS[1], PARTS[3]], **options)
     assert ours.segments.equals(theirs.segments)
     assert str(ours) == str(theirs)
-    assert (ours.n, ours.level) == (4_000, 0.01)
+    assert (ours.n, ours.significance) == (4_000, 0.01)
     assert ours.segments["segment"][0].as_py() == "device = desktop and plan = pro"
 
 

@@ -54,7 +54,7 @@ def test_the_audit_says_the_same() -> None:
     X = {"city": rng.choice(list("ab"), 400), "plan": rng.choice(list("xyz"), 400)}
     p = rng.choice([0.2, 0.4, 0.7], 400)
     y = (rng.random(400) < np.clip(p + 0.2 * (X["city"] == "a"), 0, 1)).astype(int)
-    result = trueup.audit(y, p, X, max_depth=1, min_variance=0, null_samples=20)
+    result = trueup.audit(X, y, p, max_depth=1, min_variance=0, null_samples=20)
     groups = {f"{name} {value}": X[name] == value for name in X for value in np.unique(X[name])}
     groups["all"] = np.ones(400, dtype=bool)
     assert result.alpha == pytest.approx(alpha_by_definition(y, p, groups))

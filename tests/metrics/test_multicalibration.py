@@ -241,7 +241,7 @@ def test_the_mce_is_the_largest_ecce_sigma_of_all_segments(n: int, seed: int, we
             "is a condition on columns, so X must be passed too",
         ),
         ({"segments": ["sides = left"]}, ColumnError, "X has no column 'sides'. Its columns are 'side'."),
-        ({"segments": {"left": [True]}}, TableError, "Group 'left' has 1 rows, but y has 12"),
+        ({"segments": {"left": [True]}}, TableError, "Segment 'left' has 1 rows, but y has 12"),
         ({"features": ["sides"]}, ColumnError, "Did you mean 'side'?"),
         ({"sample_weight": [-1] * 12}, DataError, "sample_weight: 12 of 12 weights are negative"),
     ],

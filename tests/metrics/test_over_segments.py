@@ -80,7 +80,7 @@ def test_no_segment_left_is_an_error_that_names_the_largest() -> None:
 
 @pytest.mark.parametrize("segments", [{}, np.zeros((8, 0), bool), pl.DataFrame()])
 def test_no_segments_are_an_error(segments: Any) -> None:
-    with pytest.raises(ParameterError, match="groups is empty"):
+    with pytest.raises(ParameterError, match="There are no segments"):
         maximum_over_segments(ecce, LABELS, SCORES, segments=segments)
 
 
@@ -89,11 +89,11 @@ def test_no_segments_are_an_error(segments: Any) -> None:
     [
         (
             [1, 0, 2, 0, 1, 0, 3, 0],
-            "Group 'odd': 2 of 8 rows are neither true nor false (first at row 2: 2)",
+            "Segment 'odd': 2 of 8 rows are neither true nor false (first at row 2: 2)",
         ),
-        (["x"] * 8, "Group 'odd' holds strings. Pass true"),
-        ([True, None] * 4, "Group 'odd': 4 of 8 rows are neither true nor false (first at row 1: missing)"),
-        ([None] * 8, "Group 'odd' holds missing values only. Pass true"),
+        (["x"] * 8, "Segment 'odd' holds strings. Pass true"),
+        ([True, None] * 4, "Segment 'odd': 4 of 8 rows are neither true nor false (first at row 1: missing)"),
+        ([None] * 8, "Segment 'odd' holds missing values only. Pass true"),
     ],
 )
 def test_a_mask_that_is_none_is_named(mask: list[Any], message: str) -> None:
@@ -102,20 +102,20 @@ def test_a_mask_that_is_none_is_named(mask: list[Any], message: str) -> None:
 
 
 def test_segments_of_another_length_are_an_error() -> None:
-    with pytest.raises(TableError, match="Group 'a' has 2 rows, but y has 8"):
+    with pytest.raises(TableError, match="Segment 'a' has 2 rows, but y has 8"):
         maximum_over_segments(ecce, LABELS, SCORES, segments={"a": [True, False]})
 
 
 @pytest.mark.parametrize("segments", [np.ones(8, bool), pd.Series([True] * 8)])
 def test_a_single_mask_needs_a_name(segments: Any) -> None:
-    with pytest.raises(TableError, match="groups is one mask; give it a name"):
+    with pytest.raises(TableError, match="A mask needs a name"):
         maximum_over_segments(ecce, LABELS, SCORES, segments=segments)
 
 
 def test_an_error_of_the_metric_names_the_segment() -> None:
     with pytest.raises(LabelError, match=r"Segment 'a', its 4 rows counted from 0: y_true: no row .* has label 0"):
         maximum_over_segments(roc_auc, LABELS, SCORES, segments=MASKS, min_rows=1)
-    with pytest.raises(ScoreError, match="Segment 'group 1', its 4 rows counted from 0: y_prob: 1 of 4"):
+    with pytest.raises(ScoreError, match="Segment 'segment 1', its 4 rows counted from 0: y_prob: 1 of 4"):
         maximum_over_segments(
             ecce, LABELS, [0.5] * 7 + [1.5], segments=np.array([MASKS["a"], MASKS["b"]]).T, min_rows=1
         )

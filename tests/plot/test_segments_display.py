@@ -18,7 +18,7 @@ VISITS = make_traffic(8_000)
 
 @pytest.fixture(scope="module")
 def result() -> AuditResult:
-    return trueup.audit(VISITS.y, VISITS.scores, VISITS.X, max_depth=2, null_samples=40)
+    return trueup.audit(VISITS.X, VISITS.y, VISITS.scores, max_depth=2, null_samples=40)
 
 
 def test_marks_and_intervals_are_the_audits(result: AuditResult) -> None:
@@ -65,7 +65,7 @@ def test_errors_that_go_both_ways_are_said_to() -> None:
 def test_groups_of_one_class_and_empty_ones_are_drawn_or_left_out() -> None:
     y, p = np.array([0, 1] * 100), np.full(200, 0.5)
     groups = {"all positive": y == 1, "empty": np.zeros(200, bool), "all negative": y == 0}
-    display = SegmentsDisplay.from_predictions(y, p, groups=groups)
+    display = SegmentsDisplay.from_predictions(y, p, segments=groups)
     drawn = {one.segment: one for one in display.segments}
     assert "empty" not in drawn
     assert drawn["all positive"].observed_rate == 1
@@ -75,7 +75,7 @@ def test_groups_of_one_class_and_empty_ones_are_drawn_or_left_out() -> None:
 def test_long_names_wrap_and_dollars_are_no_formula() -> None:
     name = "a very long name of a segment that somebody typed, of those who pay $1 to $5 a month, " * 3
     y, p = np.array([0, 1] * 100), np.full(200, 0.5)
-    display = SegmentsDisplay.from_predictions(y, p, groups={name: y == 1})
+    display = SegmentsDisplay.from_predictions(y, p, segments={name: y == 1})
     label = next(text.get_text() for text in display.ax_.get_yticklabels() if "very long" in text.get_text())
     assert 2 <= len(label.split("\n")) <= 3
     assert label.endswith("…")
@@ -102,7 +102,7 @@ def test_an_estimator_is_audited() -> None:
     y = (X[:, 0] + random.normal(size=500) > 0).astype(int)
     model = LogisticRegression().fit(X, y)
     display = SegmentsDisplay.from_estimator(model, X, y, null_samples=20, max_depth=1)
-    expected = trueup.audit(y, model.predict_proba(X)[:, 1], X, null_samples=20, max_depth=1)
+    expected = trueup.audit(X, y, model.predict_proba(X)[:, 1], null_samples=20, max_depth=1)
     worst = expected.to_dict(1)["segments"][0]
     assert (display.segments[0].segment, display.segments[0].ecce_sigma) == (worst["segment"], worst["ecce_sigma"])
 

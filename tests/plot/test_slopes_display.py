@@ -24,8 +24,8 @@ OPTIONS = {"max_depth": 2, "null_samples": 40}
 
 @pytest.fixture(scope="module")
 def audits() -> tuple[AuditResult, AuditResult]:
-    before = trueup.audit(VISITS.y, VISITS.scores, VISITS.X, **OPTIONS)  # type: ignore[arg-type]
-    return before, trueup.audit(VISITS.y, VISITS.true_probability, VISITS.X, **OPTIONS)  # type: ignore[arg-type]
+    before = trueup.audit(VISITS.X, VISITS.y, VISITS.scores, **OPTIONS)  # type: ignore[arg-type]
+    return before, trueup.audit(VISITS.X, VISITS.y, VISITS.true_probability, **OPTIONS)  # type: ignore[arg-type]
 
 
 def test_each_line_goes_from_before_to_after(audits: tuple[AuditResult, AuditResult]) -> None:
@@ -86,7 +86,7 @@ def test_an_infinite_error_is_drawn_at_the_top() -> None:
 
 
 def test_audits_of_other_rows_or_segments_are_refused(audits: tuple[AuditResult, AuditResult]) -> None:
-    other = trueup.audit([0, 1] * 50, [0.5] * 100)
+    other = trueup.audit(None, [0, 1] * 50, [0.5] * 100)
     with pytest.raises(ParameterError, match="before is of 8,000 rows and after of 100"):
         SlopesDisplay.from_audits(audits[0], other)
 

@@ -147,7 +147,7 @@ def test_a_name_stands_for_the_conditions() -> None:
 
 
 def test_a_group_of_a_name_only_has_no_rows_to_look_up() -> None:
-    with pytest.raises(ParameterError, match="The group 'young' was given as a mask: it has no conditions"):
+    with pytest.raises(ParameterError, match="The segment 'young' was given as a mask: it has no conditions"):
         Segment(name="young").mask({"age": [1]})
 
 

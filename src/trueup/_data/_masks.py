@@ -23,14 +23,14 @@ def read_mask_table(groups: Any, forms: str) -> CalibrationTable:
     `forms` is what a message says could be passed instead.
     """
     if len(getattr(groups, "shape", (0, 0))) == 1:
-        raise TableError('groups is one mask; give it a name: {"name": mask}.')
+        raise TableError('A mask needs a name: {"name": mask}.')
     try:
         table = read_table(groups)
     except TableError as error:
-        raise TableError(f"groups can't be read ({error}). Pass {forms}.") from error
+        raise TableError(f"The segments can't be read ({error}). Pass {forms}.") from error
     if table.named:
         return table
-    return table.renamed(tuple(f"group {place}" for place in range(len(table.names))))
+    return table.renamed(tuple(f"segment {place}" for place in range(len(table.names))))
 
 
 def read_mask(name: str, mask: Any, n_rows: int, *, rows_of: str = "y") -> npt.NDArray[np.bool_]:
@@ -39,20 +39,20 @@ def read_mask(name: str, mask: Any, n_rows: int, *, rows_of: str = "y") -> npt.N
     try:
         column = mask if isinstance(mask, Column) else read_table({name: mask}).column(name)
     except DataError as error:
-        raise TableError(f"Group {name!r} is neither a mask nor a condition ({error}) {_ADVICE}") from error
+        raise TableError(f"Segment {name!r} is neither a mask nor a condition ({error}) {_ADVICE}") from error
     if len(column) != n_rows:
         raise TableError(
-            f"Group {name!r} has {len(column):,} rows, but {rows_of} has {n_rows:,}. They must be the same rows."
+            f"Segment {name!r} has {len(column):,} rows, but {rows_of} has {n_rows:,}. They must be the same rows."
         )
     if column.kind not in (ValueKind.BOOLEAN, ValueKind.NUMBER):
-        raise ColumnError(f"Group {name!r} holds {column.kind.value}. {_ADVICE}")
+        raise ColumnError(f"Segment {name!r} holds {column.kind.value}. {_ADVICE}")
     values = column.floats()
     strange = ~((values == 0) | (values == 1))
     if strange.any():
         first = int(np.argmax(strange))
         what = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
         raise ColumnError(
-            f"Group {name!r}: {int(strange.sum()):,} of {n_rows:,} rows are neither true nor false (first at row "
+            f"Segment {name!r}: {int(strange.sum()):,} of {n_rows:,} rows are neither true nor false (first at row "
             f"{first:,}: {what}). {_ADVICE}"
         )
     inside: npt.NDArray[np.bool_] = values == 1

@@ -3,6 +3,7 @@
 from trueup._report._forms import in_form, p_value_in_form, percent_digits
 from trueup._report._limits import MOST_CURVES, MOST_SEGMENTS, made_by, made_with
 from trueup._report._render import page_out, render_summary
+from trueup._report._result import MOST_LISTED, Result, SegmentListing, SegmentResult
 from trueup._report._segment_values import Choice, Column, Form, Option, Segments, Series, Story
 from trueup._report._series import series_of
 from trueup._report._values import (
@@ -22,6 +23,7 @@ from trueup._report._values import (
 
 __all__ = [
     "MOST_CURVES",
+    "MOST_LISTED",
     "MOST_SEGMENTS",
     "Check",
     "Choice",
@@ -36,8 +38,11 @@ __all__ = [
     "Option",
     "Outcome",
     "Page",
+    "Result",
     "Round",
     "Rounds",
+    "SegmentListing",
+    "SegmentResult",
     "Segments",
     "Series",
     "Story",

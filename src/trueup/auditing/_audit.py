@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import library_of
+from trueup._data import Rows, library_of, read_rows
 from trueup._runtime import shown_progress, thread_count
-from trueup.auditing._cost import n_passes, tell_cost, warn_of_nothing
+from trueup.auditing._cost import warn_of_nothing
 from trueup.auditing._discover import discover_segments
-from trueup.auditing._input import AuditInput, read_input
 from trueup.auditing._listing import Listing
 from trueup.auditing._options import AuditOptions
 from trueup.auditing._power import critical_evidence
@@ -27,13 +26,16 @@ from trueup.segments import (
     ScoredRows,
     SegmentGrid,
     SegmentSums,
+    chosen_cuts,
     cross_columns,
     draw_null,
     grid_of,
-    group_partitions,
     measure_segments,
+    n_passes,
+    segment_partitions,
     sort_rows,
     step_down,
+    tell_cost,
 )
 
 __all__ = ["audit"]
@@ -42,23 +44,24 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 def audit(
+    X: Any,
     y: Any,
-    p: Any,
-    X: Any = None,
+    scores: Any,
     *,
-    groups: Any = None,
+    segments: Any = None,
+    by: Sequence[str] | None = None,
     discover: Literal["tree"] | None = None,
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
     sample_weight: Any = None,
     pos_label: Any = None,
     max_depth: int = 3,
-    max_values: int | Mapping[str, int] = 3,
+    max_values: int | Mapping[str, int] | None = None,
     min_rows: int = 10,
     min_variance: float = MIN_VARIANCE,
     max_segments: int | None = None,
     null_samples: int = 200,
-    level: float = 0.05,
+    significance: float = 0.05,
     power: float = 0.8,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -68,32 +71,35 @@ def audit(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        Labels of two classes, or soft labels in [0, 1].
-    p : array-like of shape (n,) or (n, 2)
-        The model's probabilities of the positive class.
-    X : table, optional
-        Features: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy array. Without it, and
-        without groups, only all rows are audited.
-    groups : mapping, sequence or table, optional
-        Segments to audit instead of all: masks by name, a table of booleans, or conditions on `X` such as
-        ``["country = NO", "18 <= age < 25"]``.
+    X : table or None
+        Features: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy array. If it is None, only all
+        rows together are audited, or the masks of `segments`.
+    y : array-like of shape (n,) or str
+        Labels of two classes, or soft labels in [0, 1]; or the name of their column in `X`.
+    scores : array-like of shape (n,) or (n, 2), or str
+        The model's probabilities of the positive class, or the name of their column.
+    segments : mapping, sequence or table, optional
+        Your own segments, to be audited instead of all: conditions on `X` such as
+        ``["country = NO", "18 <= age < 25"]``, masks by name, or a table of booleans.
+    by : sequence of str, optional
+        Columns whose values are your own segments: every value of each, and every combination of them. A column of
+        many numbers is cut into five ranges.
     discover : "tree" or None, default=None
         Whether to look for segments beyond the grid too: trees find them on one half of the rows, and they
         are tested on the other.
     features : sequence of str, optional
-        The columns of `X` that segments are made of; all by default.
+        The columns of `X` that segments are made of; by default all that hold neither labels, scores nor weights.
     categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
         Columns that are categorical besides those of strings, categoricals and booleans.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0.
+    sample_weight : array-like of shape (n,) or str, optional
+        Weights of at least 0, or the name of their column.
     pos_label : label, optional
-        The positive class, which `p` is about; by default the greater of the two labels.
+        The positive class, which `scores` are about; by default the greater of the two labels.
     max_depth : int, default=3
         The most features that a segment of the grid combines.
-    max_values : int or dict of str to int, default=3
-        Into how many values a feature is cut, or each of some, missing not counted: the most frequent
-        categories and the rest of them, or quantiles.
+    max_values : int or dict of str to int, optional
+        Into how many values a feature is cut, or each of some, missing not counted: the most frequent categories
+        and the rest of them, or quantiles. By default 3, and with `by` as many as there are.
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
@@ -105,8 +111,8 @@ def audit(
     null_samples : int, default=200
         How often labels are drawn from the scores, and the search repeated, to learn what noise alone shows.
         0 leaves that out, and with it all adjusted p-values.
-    level : float, default=0.05
-        The level of significance.
+    significance : float, default=0.05
+        How often true scores may raise a false alarm.
     power : float, default=0.8
         The chance with which `minimum_detectable` errors are found.
     random_state : int, default=0
@@ -125,8 +131,8 @@ def audit(
     -----
     The MCE and each segment's error are judged against the search itself: labels are drawn from
     Bernoulli(p), all segments are searched again, and the largest values compared (Westfall and Young's
-    step-down). If the scores are true, an audit at level 5 % raises a false alarm in 5 % of cases, however
-    many segments it searches. Segments are ranked by evidence: their ECCE in sigmas, discounted where so few
+    step-down). If the scores are true, an audit with ``significance=0.05`` raises a false alarm in 5 % of cases,
+    however many segments it searches. Segments are ranked by evidence: their ECCE in sigmas, discounted where so few
     positives are expected that the tail is heavier than the normal. A score of exactly 0 or 1 that turns out wrong
     is a certain error: true scores never show one, so a single one is significant.
 
@@ -135,9 +141,9 @@ def audit(
     >>> import trueup
     >>> from trueup.datasets import make_traffic
     >>> traffic = make_traffic(20_000)
-    >>> trueup.audit(traffic.y, traffic.scores, traffic.X, max_depth=2)
+    >>> trueup.audit(traffic.X, traffic.y, traffic.scores, max_depth=2)
     AuditResult(20,000 rows, 591 segments: ECCE 1.9 σ (p = 0.223), MCE 9.4 σ (p = 0.00498))
-    >>> result = trueup.audit(traffic.y, traffic.scores, traffic.X, groups=["country = NO", "hour < 6"])
+    >>> result = trueup.audit(traffic.X, traffic.y, traffic.scores, segments=["country = NO", "hour < 6"])
     >>> result.n_segments
     3
     """
@@ -151,16 +157,19 @@ def audit(
         min_variance=min_variance,
         max_segments=max_segments,
         null_samples=null_samples,
-        level=level,
+        significance=significance,
         power=power,
         random_state=random_state,
     )
     n_threads = thread_count(n_jobs)
-    given = read_input(y, p, X, sample_weight, pos_label)
-    crossed, alone = _partitions(given, groups, options, n_threads)
-    rows = sort_rows(given.labels.values, given.scores, given.weights)
+    given = read_rows(X, y, {"scores": scores}, features=features, pos_label=pos_label, sample_weight=sample_weight)
+    crossed, alone = _partitions(given, segments, by, options, n_threads)
+    labels, probabilities, weights = map(given.of_counted, (given.labels.values, given.scores["scores"], given.weights))
+    rows = sort_rows(labels, probabilities, weights)
     grid = grid_of(crossed, alone, max_depth=max_depth)
-    tell_cost(rows.n, grid, options, n_threads)
+    if max_segments is None:
+        passes = n_passes(null_samples)
+        tell_cost("audit", rows.n, grid, passes=passes, min_rows=min_rows, n_threads=n_threads)
     listing, mce, mce_p_value = _search(rows, grid, options, n_threads, verbose)
     whole = whole_of(rows, options.min_variance)
     return AuditResult(
@@ -178,46 +187,50 @@ def audit(
         alpha=mce / math.sqrt(whole.effective_rows),
         minimum_detectable=whole.detectable(listing.critical, power),
         significant=bool(listing.is_significant.any()),
-        level=level,
+        significance=significance,
         power=power,
         null_samples=null_samples,
         classes=given.labels.classes,
         _listing=listing,
-        _library=library_of(X, y, p),
+        _library=library_of(X, y, scores),
     )
 
 
 def _partitions(
-    given: AuditInput, groups: Any, options: AuditOptions, n_threads: int
+    given: Rows, segments: Any, by: Sequence[str] | None, options: AuditOptions, n_threads: int
 ) -> tuple[list[Partition], list[Partition]]:
     """What is combined with each other, and what stands alone."""
-    if groups is not None:
-        if options.discover is not None:
-            raise ParameterError("discover finds segments, and groups names them: pass one of the two.")
-        return [], group_partitions(groups, given.n_given, given.table, given.rows)
-    if given.table is None:
-        if options.discover is not None or options.features is not None:
+    table, features = given.given.table, options.features
+    if segments is not None:
+        if by is not None or options.discover is not None:
+            other = "by" if by is not None else "discover"
+            raise ParameterError(f"segments names the segments, and {other} finds some: pass one of the two.")
+        return [], segment_partitions(segments, given.n, table, given.counted)
+    if table is None:
+        if by is not None or options.discover is not None:
             raise ParameterError("Segments are found among the columns of X: pass X.")
         return [], []
-    chosen: dict[str, Any] = {
-        "features": options.features,
-        "categorical_features": options.categorical_features,
-        "rows": given.rows,
-    }
-    crossed = cross_columns(
-        given.table, max_values=options.max_values, max_depth=options.max_depth, n_threads=n_threads, **chosen
+    if by is None:
+        features = given.features
+    cuts = chosen_cuts(
+        table,
+        by=by,
+        features=features,
+        categorical_features=options.categorical_features,
+        max_values=options.max_values,
     )
+    crossed = cross_columns(table, **cuts, max_depth=options.max_depth, rows=given.counted, n_threads=n_threads)
     if options.discover is None:
         return crossed, []
     found = discover_segments(
-        given.table,
-        given.labels.values,
-        given.scores,
-        given.weights,
+        table,
+        *map(given.of_counted, (given.labels.values, given.scores["scores"], given.weights)),
+        features=cuts["features"],
+        categorical_features=cuts["categorical_features"],
+        rows=given.counted,
         min_rows=options.min_rows,
         n_threads=n_threads,
         random_state=options.random_state,
-        **chosen,
     )
     return crossed, found
 
@@ -228,7 +241,7 @@ def _search(
     """The segments, the MCE and its p-value: measured on the labels, and on labels drawn from the scores."""
     codes = grid.codes_in_order(rows)
     cells = grid.cells(rows, codes)
-    with shown_progress(verbose, "auditing", grid.n_combinations * n_passes(options)) as progress:
+    with shown_progress(verbose, "auditing", grid.n_combinations * n_passes(options.null_samples)) as progress:
         sums = measure_segments(
             rows,
             grid,
@@ -253,13 +266,13 @@ def _search(
             ).beyond_rounding()
     if not len(sums):
         warn_of_nothing(rows.n, options.min_rows)
-    critical = critical_evidence(null, len(sums), options.level)
+    critical = critical_evidence(null, len(sums), options.significance)
     adjusted = np.full(len(sums), np.nan) if null is None else step_down(sums.evidence, null)
     listing = Listing(
         audited=Audited(rows, grid, codes, sums),
         adjusted=adjusted,
         total_weight=_total_weights(rows, grid, sums),
-        level=options.level,
+        significance=options.significance,
         critical=critical,
         power=options.power,
         n_threads=n_threads,

@@ -9,20 +9,19 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._report import MOST_LISTED, SegmentListing
 from trueup.auditing._power import detectable_sum
 from trueup.auditing._stories import Audited, Stories, tell_stories
 from trueup.metrics import brownian_range_survival, wilson_interval
-from trueup.segments import Segment, SegmentSums
+from trueup.segments import SegmentGrid, SegmentSums
 
-__all__ = ["MOST_LISTED", "Listing", "directions"]
-
-MOST_LISTED = 100_000
+__all__ = ["Listing", "directions"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class Listing(SegmentListing):
     """All that is known of the segments.
 
     Attributes
@@ -33,10 +32,10 @@ class Listing:
         Their p-values among all of them; NaN if the null was not drawn.
     total_weight : array of float64
         The weight of all rows that could be in the segment.
-    level : float
-        The level of significance.
+    significance : float
+        How often true scores may raise a false alarm.
     critical : float
-        The evidence that is significant at that level.
+        The evidence that is significant.
     power : float
         The chance with which an error is to be found.
     n_threads : int
@@ -46,10 +45,15 @@ class Listing:
     audited: Audited
     adjusted: FloatArray
     total_weight: FloatArray
-    level: float
+    significance: float
     critical: float
     power: float
     n_threads: int
+
+    @property
+    def grid(self) -> SegmentGrid:  # type: ignore[override]
+        """Where the segments come from."""
+        return self.audited.grid
 
     @property
     def sums(self) -> SegmentSums:
@@ -61,7 +65,7 @@ class Listing:
         """Which segments are wrong by more than noise explains; by Bonferroni's rule if the null was not drawn."""
         if np.isnan(self.adjusted).any():
             return np.asarray(self.sums.evidence > self.critical)
-        return np.asarray(self.adjusted <= self.level)
+        return np.asarray(self.adjusted <= self.significance)
 
     @cached_property
     def stories(self) -> Stories:
@@ -81,13 +85,8 @@ class Listing:
         rank[list(self.stories.explained_by)] = 2
         return np.lexsort((-self.sums.evidence, self.adjusted, rank))[:MOST_LISTED]
 
-    def segment(self, place: int) -> Segment:
-        """The segment at a place of the sums."""
-        return self.audited.grid.segment(int(self.sums.combination[place]), int(self.sums.cell[place]))
-
-    def columns(self, n: int | None = None) -> dict[str, Any]:
-        """The first `n` rows of the table, a column each."""
-        order = self.order[:n]
+    def columns_of(self, order: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """The columns of the table for the segments at these places."""
         sums = self.sums.of(order)
         rate = np.clip(sums.label / sums.weight, 0, 1)
         low, high = wilson_interval(rate, sums.weight / sums.unit)

@@ -22,12 +22,12 @@ class AuditOptions:
     features: Sequence[str] | None
     categorical_features: str | Iterable[str | int]
     max_depth: int
-    max_values: int | Mapping[str, int]
+    max_values: int | Mapping[str, int] | None
     min_rows: int
     min_variance: float
     max_segments: int | None
     null_samples: int
-    level: float
+    significance: float
     power: float
     random_state: int
 
@@ -39,21 +39,21 @@ class AuditOptions:
         _check_whole("random_state", self.random_state, 0)
         if self.max_segments is not None:
             _check_whole("max_segments", self.max_segments, 1)
-        for name, value in (("level", self.level), ("power", self.power)):
+        for name, value in (("significance", self.significance), ("power", self.power)):
             if not _is_number(value) or not 0 < value < 1:
                 raise ParameterError(f"{name} must lie between 0 and 1, got {value!r}.")
         if not _is_number(self.min_variance) or not 0 <= self.min_variance < math.inf:
             raise ParameterError(f"min_variance must be a number of at least 0, got {self.min_variance!r}.")
         if 0 < self.null_samples < self.fewest_samples:
             raise ParameterError(
-                f"null_samples={self.null_samples} can't show significance at level {self.level:g}: pass at least "
+                f"null_samples={self.null_samples} can't reach significance={self.significance:g}: pass at least "
                 f"{self.fewest_samples}, or 0 for none."
             )
 
     @property
     def fewest_samples(self) -> int:
-        """With fewer draws, no p-value could be as small as the level."""
-        return math.ceil(1 / self.level - 1e-9) - 1
+        """With fewer draws, no p-value could be that small."""
+        return math.ceil(1 / self.significance - 1e-9) - 1
 
 
 def _is_number(value: Any) -> bool:

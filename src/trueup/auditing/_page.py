@@ -96,7 +96,7 @@ def _facts(result: AuditResult) -> tuple[Fact, ...]:
         Fact("Promised", in_form(result.mean_score, Form.PERCENT), "mean score"),
         Fact("Observed", in_form(result.prevalence, Form.PERCENT), f"share of {result.classes[1]!s}"),
         Fact("Segments tested", f"{result.n_segments:,}"),
-        Fact("Search repeated on noise", draws, f"level {100 * result.level:g} %"),
+        Fact("Search repeated on noise", draws, f"significance {100 * result.significance:g} %"),
     ]
     return tuple(facts)
 

@@ -18,17 +18,17 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _BISECTIONS = 60
 
 
-def critical_evidence(null: NullMaxima | None, n_segments: int, level: float) -> float:
+def critical_evidence(null: NullMaxima | None, n_segments: int, significance: float) -> float:
     """The evidence that a segment must exceed to be significant among all of them.
 
-    Without draws from the null it is Bonferroni's: the level is shared among the segments.
+    Without draws from the null it is Bonferroni's: it is shared among the segments.
     """
     if null is not None:
-        return null.critical_evidence(level)
+        return null.critical_evidence(significance)
     low, high = 0.0, 50.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        if brownian_range_survival(middle) * max(1, n_segments) > level:
+        if brownian_range_survival(middle) * max(1, n_segments) > significance:
             low = middle
         else:
             high = middle

@@ -22,11 +22,11 @@ def verdict_in_words(result: AuditResult | SummaryAudit, *, folded: bool = True)
         found = detectable_in_words(result)
         would = f" {found[0].upper()}{found[1:]} would most likely have been found." if found else ""
         return f"No segment is wrong by more than noise explains.{would}"
-    level, n_significant = f"{100 * result.level:g} %", result.n_significant
+    at, n_significant = f"({100 * result.significance:g} % significance)", result.n_significant
     if n_significant == 1:
-        return f"1 segment is significantly wrong at level {level}."
+        return f"1 segment is significantly wrong {at}."
     stories = _stories_in_words(cast("AuditResult", result)) if folded else ""
-    return f"{n_significant:,} segments are significantly wrong at level {level}{stories}."
+    return f"{n_significant:,} segments are significantly wrong {at}{stories}."
 
 
 def _stories_in_words(result: AuditResult) -> str:

@@ -24,7 +24,7 @@ from trueup._data import (
 from trueup._fitting import json_parameters, package_versions
 from trueup._model import TrainingSummary, ValueKind
 from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError
-from trueup.segments import OneOf, Segment, group_masks
+from trueup.segments import OneOf, Segment, segment_masks
 
 __all__ = [
     "FitRows",
@@ -140,7 +140,7 @@ def read_segments(segments: Any, rows: FitRows, method: str) -> GivenSegments:
             f"{method} needs the segments to calibrate: pass segments=, masks by name, a table of booleans, or "
             'conditions such as ["country = NO", "age < 25"]. MCGrad needs none.'
         )
-    given, masks = zip(*group_masks(segments, rows.table.n_rows, rows.table), strict=True)
+    given, masks = zip(*segment_masks(segments, rows.table.n_rows, rows.table), strict=True)
     name, times = Counter(map(str, given)).most_common(1)[0]
     if times > 1:
         raise ParameterError(f"{times} segments are called {name!r}. Give each a name of its own.")

@@ -129,7 +129,7 @@ def _audited(request: AuditRequest, roles: Roles, table: Any, where: str) -> Aud
     labels = table.column(roles.label)
     chosen["pos_label"] = positive_label(request.positive, labels.type)
     try:
-        return audit_scores(labels, scores, X, sample_weight=weights, **chosen, **request.options)
+        return audit_scores(X, labels, scores, sample_weight=weights, **chosen, **request.options)
     except LabelError as error:
         raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
     except WeightError as error:
@@ -140,7 +140,7 @@ def _segments_to_test(request: AuditRequest, roles: Roles, table: Any, where: st
     """The table, and the parameters of `trueup.audit` that say which segments of it are meant."""
     if request.where:
         X = table.drop_columns([roles.label])
-        return X, {"groups": _conditions(request, roles, X, where)}
+        return X, {"segments": _conditions(request, roles, X, where)}
     if not roles.features:
         if request.discover:
             raise ParameterError(f"--discover: {where} has no columns left that segments could be made of.")
@@ -245,7 +245,7 @@ def judge(request: AuditRequest, result: AuditResult | SummaryAudit) -> int | No
         if request.fail_above is not None and result.mce > request.fail_above:
             reasons.append(f"the MCE is {result.mce:.2f} σ, above the {request.fail_above:g} σ of --fail-above")
         if request.fail_on_significant and result.significant:
-            reasons.append(f"a segment is significantly wrong at level {100 * result.level:g} %")
+            reasons.append(f"a segment is significantly wrong at significance {100 * result.significance:g} %")
     if not reasons:
         return None
     print(f"failed: {'; '.join(reasons)}.", file=sys.stderr)

@@ -36,7 +36,7 @@ def audit_batches(request: AuditRequest) -> int | None:
         check_output(request.save_sketch)
     started = time.perf_counter()
     summary = _merged(request) if request.sketches else _summarized(request)
-    result = summary.audit(min_rows=request.options["min_rows"], level=request.options["level"])
+    result = summary.audit(min_rows=request.options["min_rows"], significance=request.options["significance"])
     findings = findings_of_summary(result, request.top)
     seconds = time.perf_counter() - started
     if request.save_sketch is not None:

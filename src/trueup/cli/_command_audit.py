@@ -194,7 +194,7 @@ def audit_command(
         "min_rows": min_rows,
         "max_segments": max_segments,
         "null_samples": _NULL_SAMPLES if null_samples is None else null_samples,
-        "level": significance,
+        "significance": significance,
         "random_state": seed,
         "n_jobs": jobs,
         "verbose": 0 if quiet else 1,

@@ -34,7 +34,7 @@ def audit_dask(
     sample_rows: int = SAMPLE_ROWS,
     min_rows: int = 10,
     min_variance: float = MIN_VARIANCE,
-    level: float = 0.05,
+    significance: float = 0.05,
     power: float = 0.8,
     **learning: Any,
 ) -> SummaryAudit:
@@ -62,8 +62,8 @@ def audit_dask(
         The fewest rows of a segment.
     min_variance : float, default=1.0
         Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
-    level : float, default=0.05
-        The level of significance.
+    significance : float, default=0.05
+        How often true scores may raise a false alarm.
     power : float, default=0.8
         The chance with which `minimum_detectable` errors are found.
     **learning : object
@@ -91,7 +91,7 @@ def audit_dask(
         if spec is None:
             spec = _learned(cluster, frame, roles, sample_rows, learning)
         summary = _summarized(cluster, frame, roles, spec)
-    return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
+    return summary.audit(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
 
 
 def _projected(frame: Any, roles: StreamRoles, features: Sequence[str] | None) -> Any:

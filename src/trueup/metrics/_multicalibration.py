@@ -20,8 +20,8 @@ from trueup.segments import (
     ScoredRows,
     cross_columns,
     grid_of,
-    group_partitions,
     measure_segments,
+    segment_partitions,
     sort_rows,
 )
 
@@ -123,7 +123,7 @@ def multicalibration_error(
     crossed: list[Partition] = []
     alone: list[Partition] = []
     if segments is not None:
-        alone = group_partitions(segments, n, table, counted)
+        alone = segment_partitions(segments, n, table, counted)
     elif table is not None:
         crossed = cross_columns(
             table,

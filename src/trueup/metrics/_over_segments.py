@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from trueup._data import read_table
 from trueup.errors import DataError, TableError
 from trueup.metrics._checks import check_any_numbers, check_positive_integer
-from trueup.segments import group_masks
+from trueup.segments import segment_masks
 
 
 def maximum_over_segments(
@@ -71,7 +71,7 @@ def maximum_over_segments(
     rows = check_any_numbers(y_true, y_prob, sample_weight)
     sizes: dict[str, int] = {}
     values = []
-    for segment, members in group_masks(segments, len(rows.labels), None if X is None else read_table(X)):
+    for segment, members in segment_masks(segments, len(rows.labels), None if X is None else read_table(X)):
         name = str(segment)
         counted = members & (rows.weights > 0)
         sizes[name] = int(counted.sum())

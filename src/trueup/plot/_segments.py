@@ -138,7 +138,7 @@ class SegmentsDisplay:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         **options : object
-            Options of `trueup.audit`, such as ``groups``, ``sample_weight`` or ``max_depth``.
+            Options of `trueup.audit`, such as ``segments``, ``sample_weight`` or ``max_depth``.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class SegmentsDisplay:
             The display, drawn.
         """
         require_matplotlib()
-        return cls.from_audit(audit(y, p, X, **options), n_segments=n_segments, name=name, ax=ax)
+        return cls.from_audit(audit(X, y, p, **options), n_segments=n_segments, name=name, ax=ax)
 
     @classmethod
     def from_estimator(

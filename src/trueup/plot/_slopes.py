@@ -162,7 +162,7 @@ class SlopesDisplay:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         **options : object
-            Options of `trueup.audit`, such as ``groups``, ``sample_weight`` or ``max_depth``.
+            Options of `trueup.audit`, such as ``segments``, ``sample_weight`` or ``max_depth``.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class SlopesDisplay:
             The display, drawn.
         """
         require_matplotlib()
-        audits = (audit(y, scores, X, **options) for scores in (before, after))
+        audits = (audit(X, y, scores, **options) for scores in (before, after))
         return cls.from_audits(*audits, n_segments=n_segments, names=names, ax=ax)
 
     @classmethod

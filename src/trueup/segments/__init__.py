@@ -5,12 +5,13 @@ grid of all segments to a depth, their sums in one pass, and what the whole sear
 """
 
 from trueup._runtime import pin_to
+from trueup.segments._by import chosen_cuts
 from trueup.segments._column_cuts import ColumnCut, learn_cuts
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
 from trueup.segments._cost import n_passes, tell_cost
 from trueup.segments._enumerate import enumerate_segments
+from trueup.segments._given import segment_masks, segment_partitions
 from trueup.segments._grid import SegmentGrid, cross_columns, grid_of
-from trueup.segments._groups import group_masks, group_partitions
 from trueup.segments._measure import (
     MIN_VARIANCE,
     SegmentSums,

@@ -168,7 +168,7 @@ Condition: TypeAlias = OneOf | Interval | Missing
 
 @dataclass(frozen=True)
 class Segment:
-    """Rows that meet all of some conditions; without conditions, all rows, or a group that has a name only.
+    """Rows that meet all of some conditions; without conditions, all rows, or a segment that has a name only.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ class Segment:
         array([False,  True])
         """
         if self.name is not None and not self.conditions:
-            raise ParameterError(f"The group {self.name!r} was given as a mask: it has no conditions to look up.")
+            raise ParameterError(f"The segment {self.name!r} was given as a mask: it has no conditions to look up.")
         table = read_table(X)
         absent = [name for name in self.columns if name not in table]
         if absent:

@@ -31,8 +31,8 @@ def tell_cost(what: str, n_rows: int, grid: SegmentGrid, *, passes: int, min_row
     seconds = n_rows * grid.n_combinations * passes * _SECONDS_PER_VISIT / n_threads
     if seconds > _SECONDS_TO_TELL:
         warnings.warn(
-            f"This {what} takes about {seconds:,.0f} s on {n_threads} threads, for {grid.n_combinations:,} combinations "
-            f"of features on {n_rows:,} rows. It leaves nothing out. {_ADVICE}",
+            f"This {what} takes about {seconds:,.0f} s on {n_threads} threads, for {grid.n_combinations:,} "
+            f"combinations of features on {n_rows:,} rows. It leaves nothing out. {_ADVICE}",
             CostWarning,
             stacklevel=callers_level(),
         )

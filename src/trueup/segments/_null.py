@@ -108,9 +108,9 @@ class NullMaxima:
         """The chance that true scores show at least this many sigmas somewhere."""
         return (1 + int(np.count_nonzero(self.sigmas >= sigmas * (1 - _TOLERANCE)))) / (1 + self.n_draws)
 
-    def critical_evidence(self, level: float) -> float:
-        """The evidence that a segment must exceed for a p-value of at most `level`."""
-        allowed = int(np.floor(level * (1 + self.n_draws) + 1e-9)) - 1  # draws that may reach it
+    def critical_evidence(self, significance: float) -> float:
+        """The evidence that a segment must exceed for a p-value of at most `significance`."""
+        allowed = int(np.floor(significance * (1 + self.n_draws) + 1e-9)) - 1  # draws that may reach it
         if allowed < 0:
             return np.inf
         return float(np.sort(self.evidence)[::-1][allowed])
@@ -210,7 +210,7 @@ def step_down(evidence: FloatArray, null: NullMaxima) -> FloatArray:
     -----
     Westfall and Young's step-down maxT: the segment of rank j is compared with the maximum over the segments
     of rank j and below. The chance of a single false alarm among all segments whose scores are true stays
-    below the level, whatever the dependence between segments that overlap.
+    below the significance, whatever the dependence between segments that overlap.
     """
     n = null.n_draws
     adjusted = np.empty(len(evidence))

@@ -77,7 +77,7 @@ def test_merged_and_exact_errors_of_every_segment_differ_by_less_than_the_bound(
     else:  # scores all over, around the base rate
         rate = np.clip(y.mean(), 0.05, 0.95)
         p = 1 / (1 + np.exp(-(np.log(rate / (1 - rate)) + np.random.default_rng(0).normal(size=len(y)))))
-    exact = trueup.audit(y, p, X, sample_weight=weights, max_depth=2, null_samples=0)
+    exact = trueup.audit(X, y, p, sample_weight=weights, max_depth=2, null_samples=0)
     spec = SummarySpec.learn(X, p, sample_weight=weights, max_depth=2)
     part = np.random.default_rng(1).integers(0, 3, len(y))
     merged = merge_summaries(

@@ -65,7 +65,7 @@ def test_true_scores_raise_no_more_alarms_than_the_level_allows(kind: str) -> No
     for seed in range(n_audits):
         y, p, X = true_scores(seed, 2_000, kind)  # type: ignore[arg-type]
         spec = SummarySpec.learn(X, p, max_depth=2, score_bins=100)
-        alarms += summarize(y, p, X, spec).audit(level=level).significant
+        alarms += summarize(y, p, X, spec).audit(significance=level).significant
     # If the chance of an alarm were above the level, so few would come about in at least 999 of 1,000 tries.
     assert alarms <= binom.ppf(0.999, n_audits, level)
 
@@ -129,7 +129,7 @@ def test_a_segment_of_little_variance_that_is_all_wrong_is_found_in_a_summary() 
     ("options", "message"),
     [
         ({"min_rows": 0}, "min_rows must be"),
-        ({"level": 1.5}, "level must lie between 0 and 1"),
+        ({"significance": 1.5}, "significance must lie between 0 and 1"),
         ({"power": 0}, "power must lie between 0 and 1"),
         ({"min_variance": -1.0}, "min_variance must be"),
     ],

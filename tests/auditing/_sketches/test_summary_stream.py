@@ -38,8 +38,8 @@ def test_batches_give_what_the_whole_table_gives(kind: str) -> None:
     found = summarize_stream(iter(batches), **options, max_depth=2)
     assert found.spec == spec
     assert found == summarize_stream([table], **options, spec=spec)
-    audited = audit_stream(batches, **options, spec=spec, level=0.01)
-    assert (audited.n, audited.level) == (found.n, 0.01)
+    audited = audit_stream(batches, **options, spec=spec, significance=0.01)
+    assert (audited.n, audited.significance) == (found.n, 0.01)
 
 
 def test_the_spec_is_learned_from_rows_of_all_parts_of_what_can_be_read_again() -> None:

@@ -44,8 +44,8 @@ class Measured:
         By how much rounding can have moved the weight or the variance.
     critical : float
         The evidence that is significant.
-    level, power : float
-        The level of significance, and the chance of detection.
+    significance, power : float
+        The error rate of the tests, and the chance of detection.
     """
 
     spec: SummarySpec
@@ -54,7 +54,7 @@ class Measured:
     range_high: FloatArray
     rounding: FloatArray
     critical: float
-    level: float
+    significance: float
     power: float
 
     @cached_property
@@ -94,14 +94,14 @@ class Measured:
 
 
 def audit_summary(
-    summary: SegmentSummary, *, min_rows: int, min_variance: float, level: float, power: float
+    summary: SegmentSummary, *, min_rows: int, min_variance: float, significance: float, power: float
 ) -> SummaryAudit:
     """Judge the segments of a summary."""
-    _check(min_rows, min_variance, level, power)
+    _check(min_rows, min_variance, significance, power)
     if summary.n == 0:
         raise TableError("There are no rows to audit: the summary is empty.")
     sums = _segment_sums(summary, float(min_variance))
-    every = _Every(summary, sums, ranges_of(summary.sums, summary.spec), level, power)
+    every = _Every(summary, sums, ranges_of(summary.sums, summary.spec), significance, power)
     tested = every.measured(np.flatnonzero(sums.rows >= min_rows))
     if not len(tested.sums):
         warn_of_nothing(summary.n, min_rows)
@@ -115,7 +115,7 @@ class _Every:
     summary: SegmentSummary
     sums: SegmentSums
     ranges: Ranges
-    level: float
+    significance: float
     power: float
 
     def measured(self, chosen: npt.NDArray[np.intp]) -> Measured:
@@ -130,8 +130,8 @@ class _Every:
             range_low=low,
             range_high=high,
             rounding=np.asarray(_HALF_BIT * ulp * some.rows, dtype=np.float64),
-            critical=critical_evidence(None, len(chosen), self.level),
-            level=self.level,
+            critical=critical_evidence(None, len(chosen), self.significance),
+            significance=self.significance,
             power=self.power,
         )
 
@@ -188,8 +188,8 @@ def _result(summary: SegmentSummary, whole: Measured, tested: Measured) -> Summa
         mce_p_value=float(tested.adjusted.min()) if len(tested.sums) else math.nan,
         alpha=mce[0] / math.sqrt(float(sums.weight[0] / sums.unit[0])),
         minimum_detectable=float(detectable[0]),
-        significant=bool((tested.adjusted <= tested.level).any()),
-        level=tested.level,
+        significant=bool((tested.adjusted <= tested.significance).any()),
+        significance=tested.significance,
         power=tested.power,
         classes=summary.spec.classes,
         _measured=tested,
@@ -197,9 +197,9 @@ def _result(summary: SegmentSummary, whole: Measured, tested: Measured) -> Summa
     )
 
 
-def _check(min_rows: Any, min_variance: Any, level: Any, power: Any) -> None:
+def _check(min_rows: Any, min_variance: Any, significance: Any, power: Any) -> None:
     check_whole("min_rows", min_rows, 1, 2**62)
-    for name, value in (("level", level), ("power", power)):
+    for name, value in (("significance", significance), ("power", power)):
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 1:
             raise ParameterError(f"{name} must lie between 0 and 1, got {value!r}.")
     is_number = isinstance(min_variance, (int, float)) and not isinstance(min_variance, bool)

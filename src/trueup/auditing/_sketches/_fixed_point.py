@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data import CalibrationTable, Labels, listed, read_labels, read_scores, read_table, read_weights
-from trueup.auditing._input import number_of_labels
 from trueup.auditing._sketches._edges import bins_of
 from trueup.auditing._sketches._spec import LARGEST_WEIGHT, LIMIT, SQUARE_BITS, SummarySpec
 from trueup.errors import ColumnError, DataError, LabelError, TableError, WeightError
@@ -60,7 +59,7 @@ def fixed_rows(y: Any, p: Any, X: Any, spec: SummarySpec, sample_weight: Any = N
         raise TableError(f"The spec has segments of {listed(spec.columns)}, so X must be passed too.")
     if y is None:
         raise LabelError("y is None. Pass what happened: a label a row.")
-    n = number_of_labels(y) if table is None else table.n_rows
+    n = _n_labels(y) if table is None else table.n_rows
     labels, scores = _labels(y, n, spec), read_scores(p, n, name="p")
     weights = read_weights(sample_weight, n, zeros_allowed=True)
     rows = None if weights is None or weights.all() else weights > 0
@@ -68,6 +67,13 @@ def fixed_rows(y: Any, p: Any, X: Any, spec: SummarySpec, sample_weight: Any = N
         assert weights is not None
         labels, scores, weights = labels[rows], scores[rows], weights[rows]
     return _fixed(labels, scores, weights, _codes(table, rows, len(labels), spec), spec)
+
+
+def _n_labels(y: Any) -> int:
+    try:
+        return len(y)
+    except TypeError:
+        raise LabelError(f"y is a {type(y).__name__}; pass a one-dimensional array.") from None
 
 
 def too_large(spec: SummarySpec) -> DataError:

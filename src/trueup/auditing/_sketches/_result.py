@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data import build_table, json_values, library_of
-from trueup.auditing._listing import MOST_LISTED, directions
+from trueup._report import MOST_LISTED
+from trueup.auditing._listing import directions
 from trueup.auditing._power import detectable_sum
 from trueup.errors import ParameterError
 from trueup.metrics import brownian_range_survival, wilson_interval
@@ -57,9 +58,9 @@ class SummaryAudit:
     minimum_detectable : float
         An error of this much, as a share of all rows, is found wherever it is, with a chance of at least `power`.
     significant : bool
-        Whether any segment's adjusted p-value is at most `level`.
-    level, power : float
-        The level of significance, and the chance that `minimum_detectable` is about.
+        Whether any segment's adjusted p-value is at most `significance`.
+    significance, power : float
+        How often true scores may raise a false alarm, and the chance that `minimum_detectable` is about.
     classes : tuple
         The two labels, negative first.
 
@@ -101,7 +102,7 @@ class SummaryAudit:
     alpha: float
     minimum_detectable: float
     significant: bool
-    level: float
+    significance: float
     power: float
     classes: tuple[Any, ...]
     _measured: Measured = field(repr=False)
@@ -110,7 +111,7 @@ class SummaryAudit:
     @property
     def n_significant(self) -> int:
         """How many segments are significantly wrong."""
-        return int(np.count_nonzero(self._measured.adjusted <= self.level))
+        return int(np.count_nonzero(self._measured.adjusted <= self.significance))
 
     @cached_property
     def segments(self) -> Any:
@@ -192,6 +193,6 @@ class SummaryAudit:
             "evidence": sums.evidence,
             "p_value": np.array([brownian_range_survival(one) for one in strength.tolist()]),
             "adjusted_p_value": measured.adjusted[order],
-            "significant": measured.adjusted[order] <= self.level,
+            "significant": measured.adjusted[order] <= self.significance,
             "minimum_detectable": detectable / sums.weight,
         }

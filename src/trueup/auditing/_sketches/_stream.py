@@ -35,7 +35,7 @@ def audit_stream(
     sample_rows: int = SAMPLE_ROWS,
     min_rows: int = 10,
     min_variance: float = MIN_VARIANCE,
-    level: float = 0.05,
+    significance: float = 0.05,
     power: float = 0.8,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -63,8 +63,8 @@ def audit_stream(
         The fewest rows of a segment.
     min_variance : float, default=1.0
         Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
-    level : float, default=0.05
-        The level of significance.
+    significance : float, default=0.05
+        How often true scores may raise a false alarm.
     power : float, default=0.8
         The chance with which `minimum_detectable` errors are found.
     n_jobs : int, optional
@@ -100,7 +100,7 @@ def audit_stream(
         verbose=verbose,
         **learning,
     )
-    return summary.audit(min_rows=min_rows, min_variance=min_variance, level=level, power=power)
+    return summary.audit(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
 
 
 def summarize_stream(

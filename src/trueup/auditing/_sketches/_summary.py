@@ -90,7 +90,7 @@ class SegmentSummary:
         return SegmentSummary(self.spec, add_sums([self.sums, *(other.sums for other in others)], self.spec))
 
     def audit(
-        self, *, min_rows: int = 10, min_variance: float = MIN_VARIANCE, level: float = 0.05, power: float = 0.8
+        self, *, min_rows: int = 10, min_variance: float = MIN_VARIANCE, significance: float = 0.05, power: float = 0.8
     ) -> SummaryAudit:
         """Return how wrong the scores are, and where, each number with the bounds of its exact value.
 
@@ -100,8 +100,8 @@ class SegmentSummary:
             The fewest rows of a segment.
         min_variance : float, default=1.0
             Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
-        level : float, default=0.05
-            The level of significance.
+        significance : float, default=0.05
+            How often true scores may raise a false alarm.
         power : float, default=0.8
             The chance with which `minimum_detectable` errors are found.
 
@@ -112,7 +112,7 @@ class SegmentSummary:
         """
         from trueup.auditing._sketches._audit import audit_summary
 
-        return audit_summary(self, min_rows=min_rows, min_variance=min_variance, level=level, power=power)
+        return audit_summary(self, min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary as one Arrow file, whole or not at all.

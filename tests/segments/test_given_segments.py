@@ -13,14 +13,14 @@ import pytest
 
 from trueup._data import read_table
 from trueup.errors import ColumnError, ParameterError, TableError
-from trueup.segments import Interval, Missing, Segment, group_masks, group_partitions, parse_segment
+from trueup.segments import Interval, Missing, Segment, parse_segment, segment_masks, segment_partitions
 
 TABLE = read_table({"age": [20, 30, 40, None], "country": ["NO", "SE", "NO", "SE"]})
 MASKS = {"young": [True, False, False, False], "old": [False, False, True, False]}
 
 
 def read(groups: Any, table: Any = TABLE) -> dict[str, list[bool]]:
-    return {str(segment): inside.tolist() for segment, inside in group_masks(groups, 4, table)}
+    return {str(segment): inside.tolist() for segment, inside in segment_masks(groups, 4, table)}
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_masks_and_tables_of_any_library_are_read(groups: Any) -> None:
     ids=["booleans", "floats", "lists", "pandas"],
 )
 def test_columns_without_names_are_numbered(groups: Any) -> None:
-    assert read(groups) == {"group 0": MASKS["young"], "group 1": MASKS["old"]}
+    assert read(groups) == {"segment 0": MASKS["young"], "segment 1": MASKS["old"]}
 
 
 def test_conditions_are_groups() -> None:
@@ -101,9 +101,9 @@ def test_masks_and_conditions_may_stand_together() -> None:
 
 
 def test_a_condition_keeps_its_conditions_under_a_name() -> None:
-    ((segment, _),) = group_masks({"young": "age < 25"}, 4, TABLE)
+    ((segment, _),) = segment_masks({"young": "age < 25"}, 4, TABLE)
     assert segment == Segment((Interval("age", high=25, includes_high=False),), "young")
-    ((segment, _),) = group_masks({"young": MASKS["young"]}, 4, TABLE)
+    ((segment, _),) = segment_masks({"young": MASKS["young"]}, 4, TABLE)
     assert segment == Segment((), "young")
 
 
@@ -112,7 +112,7 @@ def test_a_group_of_nobody_or_everybody_is_a_group() -> None:
 
 
 def test_each_group_is_a_partition_that_skips_the_others() -> None:
-    young, norway = group_partitions({"young": MASKS["young"], "norway": "country = NO"}, 4, TABLE)
+    young, norway = segment_partitions({"young": MASKS["young"], "norway": "country = NO"}, 4, TABLE)
     assert young.codes.tolist() == [1, 0, 0, 0]
     assert norway.codes.tolist() == [1, 0, 1, 0]
     assert young.codes.dtype == np.uint8
@@ -122,58 +122,58 @@ def test_each_group_is_a_partition_that_skips_the_others() -> None:
 
 def test_rows_that_do_not_count_are_left_out() -> None:
     counted = np.array([True, True, False, True])
-    (partition,) = group_partitions(["country = NO"], 4, TABLE, counted)
+    (partition,) = segment_partitions(["country = NO"], 4, TABLE, counted)
     assert partition.codes.tolist() == [1, 0, 0]
 
 
 @pytest.mark.parametrize(
     ("groups", "error", "message"),
     [
-        ({"young": [True, False]}, TableError, "Group 'young' has 2 rows, but y has 4. They must be the same rows."),
-        ({"a": MASKS["old"], "b": [True] * 5}, TableError, "Group 'b' has 5 rows, but y has 4."),
-        (pl.DataFrame({"young": [True] * 3}), TableError, "Group 'young' has 3 rows, but y has 4."),
-        (np.ones((3, 2), bool), TableError, "Group 'group 0' has 3 rows, but y has 4."),
+        ({"young": [True, False]}, TableError, "Segment 'young' has 2 rows, but y has 4. They must be the same rows."),
+        ({"a": MASKS["old"], "b": [True] * 5}, TableError, "Segment 'b' has 5 rows, but y has 4."),
+        (pl.DataFrame({"young": [True] * 3}), TableError, "Segment 'young' has 3 rows, but y has 4."),
+        (np.ones((3, 2), bool), TableError, "Segment 'segment 0' has 3 rows, but y has 4."),
         (
             {"young": [True, None, None, False]},
             ColumnError,
-            "Group 'young': 2 of 4 rows are neither true nor false (first at row 1: missing). Pass true for the rows "
+            "Segment 'young': 2 of 4 rows are neither true nor false (first at row 1: missing). Pass true for the rows "
             "inside and false for the others.",
         ),
         (pd.DataFrame({"a": pd.array([True, True, True, None])}), ColumnError, "(first at row 3: missing)"),
-        ({"odd": [0, 1, 2, 3]}, ColumnError, "Group 'odd': 2 of 4 rows are neither true nor false (first at row 2: 2"),
-        ({"young": [0, 1, 0.5, 1]}, ColumnError, "Group 'young': 1 of 4 rows are neither true nor false (first at row"),
-        ({"young": ["a"] * 4}, ColumnError, "Group 'young' holds strings. Pass true for the rows inside"),
-        ({"young": [None] * 4}, ColumnError, "Group 'young' holds missing values only. Pass true"),
-        (pl.DataFrame({"young": ["a"] * 4}), ColumnError, "Group 'young' holds strings. Pass true"),
-        ({"young": 5}, TableError, "Group 'young' is neither a mask nor a condition"),
-        ({"young": None}, TableError, "Group 'young' is neither a mask nor a condition"),
-        ({"young": np.ones((4, 2), bool)}, TableError, "Group 'young' is neither a mask nor a condition"),
-        ({"young": [[True], [False]] * 2}, TableError, "Group 'young' is neither a mask nor a condition"),
-        ({"young": {"a": 1}}, TableError, "Group 'young' is neither a mask nor a condition"),
-        ({}, ParameterError, "groups is empty. Pass a dict of masks"),
-        ([], ParameterError, "groups is empty. Pass a dict of masks"),
-        (pd.DataFrame(index=range(4)), ParameterError, "groups is empty"),
-        (np.ones((4, 0), bool), ParameterError, "groups is empty"),
-        (np.ones(4, bool), TableError, 'groups is one mask; give it a name: {"name": mask}.'),
-        (pd.Series([True] * 4), TableError, 'groups is one mask; give it a name: {"name": mask}.'),
-        (pl.Series([True] * 4), TableError, 'groups is one mask; give it a name: {"name": mask}.'),
-        ([True, False, True, False], TableError, "groups can't be read"),
-        (5, TableError, "groups can't be read (X is a int"),
+        ({"odd": [0, 1, 2, 3]}, ColumnError, "Segment 'odd': 2 of 4 rows are neither true nor false (first at row 2"),
+        ({"young": [0, 1, 0.5, 1]}, ColumnError, "Segment 'young': 1 of 4 rows are neither true nor false (first at"),
+        ({"young": ["a"] * 4}, ColumnError, "Segment 'young' holds strings. Pass true for the rows inside"),
+        ({"young": [None] * 4}, ColumnError, "Segment 'young' holds missing values only. Pass true"),
+        (pl.DataFrame({"young": ["a"] * 4}), ColumnError, "Segment 'young' holds strings. Pass true"),
+        ({"young": 5}, TableError, "Segment 'young' is neither a mask nor a condition"),
+        ({"young": None}, TableError, "Segment 'young' is neither a mask nor a condition"),
+        ({"young": np.ones((4, 2), bool)}, TableError, "Segment 'young' is neither a mask nor a condition"),
+        ({"young": [[True], [False]] * 2}, TableError, "Segment 'young' is neither a mask nor a condition"),
+        ({"young": {"a": 1}}, TableError, "Segment 'young' is neither a mask nor a condition"),
+        ({}, ParameterError, "There are no segments. Pass a dict of masks"),
+        ([], ParameterError, "There are no segments. Pass a dict of masks"),
+        (pd.DataFrame(index=range(4)), ParameterError, "There are no segments"),
+        (np.ones((4, 0), bool), ParameterError, "There are no segments"),
+        (np.ones(4, bool), TableError, 'A mask needs a name: {"name": mask}.'),
+        (pd.Series([True] * 4), TableError, 'A mask needs a name: {"name": mask}.'),
+        (pl.Series([True] * 4), TableError, 'A mask needs a name: {"name": mask}.'),
+        ([True, False, True, False], TableError, "The segments can't be read"),
+        (5, TableError, "The segments can't be read (X is a int"),
         (["age <"], ParameterError, "The condition 'age <' can't be read"),
         (["agee < 25"], ColumnError, "agee < 25: X has no column 'agee'. Its columns are 'age', 'country'."),
         ({"young": "agee < 25"}, ColumnError, "young: X has no column 'agee'."),
         (["country < 25"], ColumnError, "Column 'country' holds strings"),
-        ([Segment(name="ghost")], ParameterError, "The group 'ghost' was given as a mask"),
-        (["age < 25", [True] * 4], TableError, "groups can't be read"),
+        ([Segment(name="ghost")], ParameterError, "The segment 'ghost' was given as a mask"),
+        (["age < 25", [True] * 4], TableError, "The segments can't be read"),
     ],
 )  # fmt: skip
 def test_what_is_no_group_is_an_error_that_names_it(groups: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
-        list(group_masks(groups, 4, TABLE))
+        list(segment_masks(groups, 4, TABLE))
 
 
 def test_a_condition_needs_a_table() -> None:
-    with pytest.raises(ParameterError, match="The group 'age < 25' is a condition on columns, so X must be passed too"):
-        list(group_masks(["age < 25"], 4, None))
-    with pytest.raises(ParameterError, match="The group 'young' is a condition on columns"):
-        list(group_masks({"young": "age < 25"}, 4, None))
+    with pytest.raises(ParameterError, match="The segment 'age < 25' is a condition on columns, so X must be passed"):
+        list(segment_masks(["age < 25"], 4, None))
+    with pytest.raises(ParameterError, match="The segment 'young' is a condition on columns"):
+        list(segment_masks({"young": "age < 25"}, 4, None))
