@@ -18,7 +18,7 @@ _ADVICE = "Pass true for the rows inside and false for the others."
 
 
 def read_mask_table(groups: Any, forms: str) -> CalibrationTable:
-    """A table whose columns are masks, not yet checked; those without names are called group 0, group 1, ...
+    """A table whose columns are masks, not yet checked; those without names are called segment 0, segment 1, ...
 
     `forms` is what a message says could be passed instead.
     """
