@@ -125,7 +125,7 @@ def test_true_scores_stay_within_the_band_as_often_as_it_says(weighted: bool) ->
         p = random.beta(2, 5, 3000)
         y = random.random(3000) < p
         w = random.choice([1.0, 2.0, 3.0], 3000) if weighted else None
-        curve = cumulative_curve(y, p, sample_weight=w, level=0.9)
+        curve = cumulative_curve(y, p, sample_weight=w, confidence=0.9)
         inside.append(np.abs(curve.difference).max() <= curve.band)
     assert 0.875 <= np.mean(inside) <= 0.935
 
@@ -133,15 +133,15 @@ def test_true_scores_stay_within_the_band_as_often_as_it_says(weighted: bool) ->
 def test_bad_options_are_named() -> None:
     with pytest.raises(ParameterError, match="max_points must be at least 4, or None for all; got 3"):
         cumulative_curve([0, 1], [0.1, 0.2], max_points=3)
-    with pytest.raises(ParameterError, match="level must be a number between 0 and 1"):
-        cumulative_curve([0, 1], [0.1, 0.2], level=True)
+    with pytest.raises(ParameterError, match="confidence must be a number between 0 and 1"):
+        cumulative_curve([0, 1], [0.1, 0.2], confidence=True)
 
 
 @given(ROWS)
 def test_the_ecce_exceeds_what_noise_makes_just_when_its_p_value_is_small(rows: list[tuple[float, float, int]]) -> None:
     y, p, w = map(np.array, zip(*rows, strict=True))
     for level in (0.5, 0.95):
-        curve = cumulative_curve(y, p, sample_weight=w, level=level)
+        curve = cumulative_curve(y, p, sample_weight=w, confidence=level)
         if abs(curve.p_value - (1 - level)) > 1e-9:
             assert (curve.ecce > curve.noise) == (curve.p_value < 1 - level)
 

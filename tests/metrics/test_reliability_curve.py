@@ -111,7 +111,7 @@ def test_the_band_covers_the_true_rate_as_often_as_it_says(weighted: bool) -> No
 
 
 def test_a_higher_level_gives_a_wider_band() -> None:
-    narrow, wide = (reliability_curve([0, 1, 1, 0], [0.4] * 4, level=level) for level in (0.8, 0.99))
+    narrow, wide = (reliability_curve([0, 1, 1, 0], [0.4] * 4, confidence=confidence) for confidence in (0.8, 0.99))
     assert wide.low[0] < narrow.low[0] < narrow.high[0] < wide.high[0]
 
 
@@ -131,11 +131,11 @@ def test_two_columns_of_predict_proba_are_read() -> None:
 
 
 def test_what_is_wrong_is_said_in_the_users_own_names() -> None:
-    with pytest.raises(TableError, match=r"y has 2 rows and p has 3"):
+    with pytest.raises(TableError, match=r"y_true has 2 rows and y_prob has 3"):
         reliability_curve([0, 1], [0.1, 0.2, 0.3])
-    with pytest.raises(TableError, match=r"y has 2 rows and sample_weight has 1"):
+    with pytest.raises(TableError, match=r"y_true has 2 rows and sample_weight has 1"):
         reliability_curve([0, 1], [0.1, 0.2], sample_weight=[1])
-    with pytest.raises(ScoreError, match=r"p: 1 of 2 scores are outside \[0, 1\]"):
+    with pytest.raises(ScoreError, match=r"y_prob: 1 of 2 scores are outside \[0, 1\]"):
         reliability_curve([0, 1], [0.1, 1.2])
     with pytest.raises(LabelError, match="NaN"):
         reliability_curve([0, np.nan], [0.1, 0.2])
@@ -143,11 +143,11 @@ def test_what_is_wrong_is_said_in_the_users_own_names() -> None:
         reliability_curve(np.ma.masked_array([0, 1], [False, True]), [0.1, 0.2])
     with pytest.raises(WeightError, match="all 2 weights are zero"):
         reliability_curve([0, 1], [0.1, 0.2], sample_weight=[0, 0])
-    with pytest.raises(TableError, match="y has no rows"):
+    with pytest.raises(TableError, match="y_true has no rows"):
         reliability_curve([], [])
-    with pytest.raises(LabelError, match="y is a int"):
+    with pytest.raises(LabelError, match="y_true is a int"):
         reliability_curve(1, [0.5])
     with pytest.raises(ParameterError, match="n_bins must be a whole number"):
         reliability_curve([0, 1], [0.1, 0.2], n_bins=0)
-    with pytest.raises(ParameterError, match="level must be a number between 0 and 1"):
-        reliability_curve([0, 1], [0.1, 0.2], level=95)
+    with pytest.raises(ParameterError, match="confidence must be a number between 0 and 1"):
+        reliability_curve([0, 1], [0.1, 0.2], confidence=95)

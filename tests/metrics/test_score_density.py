@@ -50,9 +50,9 @@ def test_a_reliability_curve_carries_the_same_density() -> None:
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(TableError, match="p has no rows"):
+    with pytest.raises(TableError, match="y_prob has no rows"):
         score_density([])
-    with pytest.raises(TableError, match="p has 2 rows and sample_weight has 1"):
+    with pytest.raises(TableError, match="y_prob has 2 rows and sample_weight has 1"):
         score_density([0.1, 0.2], sample_weight=[1])
     with pytest.raises(ParameterError, match="n_bins"):
         score_density([0.1], n_bins=0)

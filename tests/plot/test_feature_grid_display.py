@@ -95,5 +95,5 @@ def test_bad_input_is_named() -> None:
         FeatureGridDisplay.from_predictions([0, 1], [0.3, 0.4], {"a": ["x", "y"]}, "b")
     with pytest.raises(TableError, match="X has 3 rows"):
         FeatureGridDisplay.from_predictions([0, 1], [0.3, 0.4], {"a": ["x", "y", "z"]}, "a")
-    with pytest.raises(ParameterError, match="p is empty"):
+    with pytest.raises(ParameterError, match="y_prob is empty"):
         FeatureGridDisplay.from_predictions([0, 1], {}, {"a": ["x", "y"]}, "a")

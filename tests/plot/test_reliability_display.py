@@ -18,8 +18,8 @@ Y = (RANDOM.random(2000) < P**1.2).astype(int)
 
 
 def test_points_bands_and_density_are_those_of_the_curve() -> None:
-    curve = reliability_curve(Y, P, n_bins=7, level=0.9)
-    display = ReliabilityDisplay.from_predictions(Y, P, n_bins=7, level=0.9)
+    curve = reliability_curve(Y, P, n_bins=7, confidence=0.9)
+    display = ReliabilityDisplay.from_predictions(Y, P, n_bins=7, confidence=0.9)
     np.testing.assert_array_equal(display.line_.get_xdata(), curve.score)
     np.testing.assert_array_equal(display.line_.get_ydata(), curve.rate)
     (band,) = (path.vertices for path in display.band_.get_paths())
@@ -30,7 +30,7 @@ def test_points_bands_and_density_are_those_of_the_curve() -> None:
     np.testing.assert_allclose(shares, curve.density.share / curve.density.share.max())
     np.testing.assert_array_equal(edges, curve.density.edges)
     assert "90 % band" in display.ax_.get_ylabel()
-    assert display.ax_.get_xlabel() == "Promised: mean score"
+    assert display.ax_.get_xlabel() == "Predicted: mean score"
 
 
 def test_the_diagonal_runs_from_corner_to_corner_of_equal_axes() -> None:

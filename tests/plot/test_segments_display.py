@@ -24,7 +24,7 @@ def result() -> AuditResult:
 def test_marks_and_intervals_are_the_audits(result: AuditResult) -> None:
     display = SegmentsDisplay.from_audit(result, n_segments=5)
     rows = [row for row in result.to_dict(5)["segments"] if row["explained_by"] is None]
-    np.testing.assert_array_equal(display.promised_.get_xdata(), [row["mean_score"] for row in rows])
+    np.testing.assert_array_equal(display.predicted_.get_xdata(), [row["mean_score"] for row in rows])
     np.testing.assert_array_equal(
         [line.get_xdata()[0] for line in display.observed_], [row["observed_rate"] for row in rows]
     )

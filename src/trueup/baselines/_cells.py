@@ -214,6 +214,6 @@ def _bin_means(scores: Floats, weights: Floats | None, width: float) -> Floats:
     n_bins = number_of_bins(width)
     bins = bins_of(scores, width, n_bins)
     weight = np.bincount(bins, weights, n_bins).astype(np.float64)
-    promised = np.bincount(bins, scores if weights is None else weights * scores, n_bins)
-    means: Floats = np.divide(promised, weight, out=np.full(n_bins, np.nan), where=weight > 0)
+    predicted = np.bincount(bins, scores if weights is None else weights * scores, n_bins)
+    means: Floats = np.divide(predicted, weight, out=np.full(n_bins, np.nan), where=weight > 0)
     return means

@@ -24,7 +24,7 @@ _LEAST_GAIN = 1e-6  # at 0, LightGBM may choose a split that leaves one side emp
 
 @dataclass(frozen=True, eq=False)
 class LevelData:
-    """Rows as numbers: features, what happened, what the base model said."""
+    """Rows as numbers: features, labels, the base model's scores."""
 
     matrix: Floats
     categorical: npt.NDArray[np.uint8]

@@ -98,7 +98,7 @@ class PlattCalibrator(ScoreBaseline):
 
     Examples
     --------
-    A quarter of the rows that promise one half is positive, three quarters of those that promise 90 %:
+    A quarter of the rows at 50 % is positive, and three quarters of those at 90 %:
 
     >>> from trueup.baselines import PlattCalibrator
     >>> X, y, p = {"x": [0] * 8}, [1, 0, 0, 0, 1, 1, 1, 0], [0.5] * 4 + [0.9] * 4
@@ -159,7 +159,7 @@ class TemperatureCalibrator(ScoreBaseline):
 
     Examples
     --------
-    Of the rows that promise 90 %, three quarters are positive: the logit should have been half as large.
+    Of the rows at 90 %, three quarters are positive: the logit should be half as large.
 
     >>> from trueup.baselines import TemperatureCalibrator
     >>> X, y, p = {"x": [0] * 4}, [1, 1, 1, 0], [0.9] * 4

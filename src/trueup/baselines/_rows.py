@@ -53,7 +53,7 @@ class FitRows:
     kept : array of bool or None
         Which of them have weight; None for all.
     labels, scores : float64 arrays
-        What happened, and what the base model said, of the rows with weight.
+        Of the rows with weight.
     weights : float64 array or None
         Their weights.
     base_rate : float or None

@@ -135,15 +135,15 @@ def make_traffic(n: int = 50_000, random_state: int | np.random.Generator | None
 
     Examples
     --------
-    On the whole the scores are right; for one app version they promise far too many clicks:
+    On the whole the scores are right; for one app version they are far too high:
 
     >>> from trueup.datasets import make_traffic
     >>> traffic = make_traffic()
-    >>> print(f"promised {traffic.scores.mean():.2f}, true {traffic.true_probability.mean():.2f}")
-    promised 0.12, true 0.12
+    >>> print(f"predicted {traffic.scores.mean():.2f}, true {traffic.true_probability.mean():.2f}")
+    predicted 0.12, true 0.12
     >>> rows = traffic.segments["app_version = 8.2.4"]
-    >>> print(f"promised {traffic.scores[rows].mean():.2f}, true {traffic.true_probability[rows].mean():.2f}")
-    promised 0.13, true 0.03
+    >>> print(f"predicted {traffic.scores[rows].mean():.2f}, true {traffic.true_probability[rows].mean():.2f}")
+    predicted 0.13, true 0.03
     """
     n_rows, rng = _checked_size(n), _checked_generator(random_state)
     columns = _draw_columns(n_rows, rng)

@@ -74,7 +74,7 @@ def expected_calibration_error(
 
     Examples
     --------
-    Two bins: in the lower, 0.2 is promised and 0.5 comes; in the upper, 0.8 is promised and 1 comes.
+    Two bins: in the lower, 0.2 is predicted and 0.5 observed; in the upper, 0.8 and 1.
 
     >>> from trueup.metrics import expected_calibration_error
     >>> round(expected_calibration_error([0, 1, 1, 1], [0.2, 0.2, 0.8, 0.8], n_bins=2), 4)

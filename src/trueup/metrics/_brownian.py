@@ -14,7 +14,7 @@ _TERMS = 40
 
 
 @cache
-def brownian_reach(level: float) -> float:
+def brownian_reach(chance: float) -> float:
     """The distance from 0 within which a standard Brownian motion on [0, 1] stays all the time, with this chance.
 
     Notes
@@ -22,23 +22,23 @@ def brownian_reach(level: float) -> float:
     By the reflection principle ``P(sup |B| ≤ x) = 4/π Σ_{k ≥ 0} (-1)^k / (2k + 1) exp(-(2k + 1)² π² / (8 x²))``
     (Feller, "An introduction to probability theory and its applications", volume 2, X.5).
     """
-    return _where(_chance_to_stay_within, level)
+    return _where(_chance_to_stay_within, chance)
 
 
 @cache
-def brownian_range_quantile(level: float) -> float:
+def brownian_range_quantile(chance: float) -> float:
     """The size that the range of a standard Brownian motion on [0, 1] doesn't exceed, with this chance."""
-    return _where(lambda x: 1 - brownian_range_survival(x), level)
+    return _where(lambda x: 1 - brownian_range_survival(x), chance)
 
 
-def _where(chance: Callable[[float], float], level: float) -> float:
-    """Where a distribution reaches a level, by bisection until floats end."""
+def _where(distribution: Callable[[float], float], chance: float) -> float:
+    """Where a distribution reaches a chance, by bisection until floats end."""
     low, high = 0.0, 40.0
     while True:
         middle = (low + high) / 2
         if middle in (low, high):
             return middle
-        low, high = (middle, high) if chance(middle) < level else (low, middle)
+        low, high = (middle, high) if distribution(middle) < chance else (low, middle)
 
 
 def _chance_to_stay_within(x: float) -> float:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from trueup.errors import ParameterError
 from trueup.metrics._brownian import brownian_range_quantile, brownian_reach
 from trueup.metrics._checks import FloatArray, check_positive_integer
-from trueup.metrics._curve_rows import check_level, read_rows
+from trueup.metrics._curve_rows import check_confidence, read_rows
 from trueup.metrics._ecce import brownian_range_survival, in_sigmas, standard_error, steps_of_scores
 from trueup.metrics._ties import range_of_sums
 
@@ -22,9 +22,9 @@ MIN_POINTS = 4  # the start, the end, the highest and the lowest
 
 @dataclass(frozen=True, eq=False)
 class CumulativeCurve:
-    """The running sum of what happened minus what was promised, rows in order of score.
+    """The running sum of observed minus predicted, rows in order of score.
 
-    Where it rises, more happens than the scores promise; where it falls, less. It is flat where they are right.
+    Where it rises, the scores are too low; where it falls, too high. It is flat where they are right.
 
     Attributes
     ----------
@@ -44,18 +44,18 @@ class CumulativeCurve:
         ``ecce`` over ``sigma``.
     p_value : float
         The chance that true scores show as large an ECCE.
-    level : float
+    confidence : float
         The chance that `noise` and `band` are about.
     noise : float
-        If the scores are true, the ECCE is at most this, with a chance of `level`.
+        If the scores are true, the ECCE is at most this, with a chance of `confidence`.
     band : float
-        If the scores are true, the whole curve stays within 0 ± this, with a chance of `level`.
+        If the scores are true, the whole curve stays within 0 ± this, with a chance of `confidence`.
     n : int
         How many rows it sums.
 
     Examples
     --------
-    Four rows, of which the upper two promise 1.2 positives and bring 2:
+    Four rows; the upper two are predicted 1.2 positives, and 2 are observed:
 
     >>> from trueup.metrics import cumulative_curve
     >>> curve = cumulative_curve([0, 0, 1, 1], [0.1, 0.1, 0.6, 0.6])
@@ -74,7 +74,7 @@ class CumulativeCurve:
     sigma: float
     ecce_sigma: float
     p_value: float
-    level: float
+    confidence: float
     noise: float
     band: float
     n: int
@@ -84,22 +84,22 @@ class CumulativeCurve:
 
 
 def cumulative_curve(
-    y: Any, p: Any, *, sample_weight: Any = None, max_points: int | None = None, level: float = 0.95
+    y_true: Any, y_prob: Any, *, sample_weight: Any = None, max_points: int | None = None, confidence: float = 0.95
 ) -> CumulativeCurve:
-    """The running sum of what happened minus what was promised, in order of score; its range is the ECCE.
+    """The running sum of observed minus predicted, in order of score; its range is the ECCE.
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Labels of two classes, or probabilities in [0, 1] as soft labels.
-    p : array-like of shape (n,)
+    y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
         Weights of at least 0. None weighs every row the same.
     max_points : int, optional
         The most points to keep, at least 4. The start, the end, the highest and the lowest point are always
         kept as they are, and of the others the highest and the lowest in each stretch. None keeps all.
-    level : float, default=0.95
+    confidence : float, default=0.95
         The chance with which true scores stay within `noise`, and within `band`.
 
     Returns
@@ -112,7 +112,7 @@ def cumulative_curve(
     If the scores are true, the sums are a random walk. Among many rows it moves as a Brownian motion whose clock
     is the variance, and which is sigma at the end. So its range, the ECCE, is at most 2.50 sigma in 95 % of
     cases: `noise`. The p-value is that of `trueup.metrics.ecce_pvalue`; the ECCE exceeds `noise` just when the
-    p-value is below one minus `level`.
+    p-value is below one minus `confidence`.
 
     The band is sigma times the distance from 0 that a Brownian motion keeps, 2.24 for 95 %. It holds for the whole
     curve at once, not point by point. It is the weaker of the two: a curve that swings both ways may stay within it
@@ -128,12 +128,12 @@ def cumulative_curve(
     >>> len(curve) <= 50, bool(curve.difference[curve.low_at] == curve.difference.min())
     (True, True)
     """
-    check_level(level)
+    check_confidence(confidence)
     if max_points is not None:
         check_positive_integer("max_points", max_points)
         if max_points < MIN_POINTS:
             raise ParameterError(f"max_points must be at least {MIN_POINTS}, or None for all; got {max_points}.")
-    rows = read_rows(y, p, sample_weight)
+    rows = read_rows(y_true, y_prob, sample_weight)
     scores, steps, weights = steps_of_scores(rows)
     total = float(weights.sum())
     share = np.concatenate(([0.0], np.cumsum(weights) / total))
@@ -152,9 +152,9 @@ def cumulative_curve(
         sigma=sigma,
         ecce_sigma=ecce_sigma,
         p_value=brownian_range_survival(ecce_sigma),
-        level=float(level),
-        noise=brownian_range_quantile(float(level)) * sigma,
-        band=brownian_reach(float(level)) * sigma,
+        confidence=float(confidence),
+        noise=brownian_range_quantile(float(confidence)) * sigma,
+        band=brownian_reach(float(confidence)) * sigma,
         n=len(rows.labels),
     )
 

@@ -10,32 +10,32 @@ from trueup._data import read_labels, read_scores, read_weights
 from trueup.errors import DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
 from trueup.metrics._checks import FloatArray, Observations
 
-__all__ = ["check_level", "counted_scores", "read_rows"]
+__all__ = ["check_confidence", "counted_scores", "read_rows"]
 
 
-def read_rows(y: Any, p: Any, sample_weight: Any) -> Observations:
+def read_rows(y_true: Any, y_prob: Any, sample_weight: Any) -> Observations:
     """Check labels, scores and weights; unlike elsewhere, labels 0 and 1 may all be of one class."""
-    n = _length(y, "y", LabelError)
-    _check_same_length(n, p, "p", ScoreError)
-    labels, scores = _labels(y, n), read_scores(p, n, name="p")
-    weights = _weights(sample_weight, n, "y")
+    n = _length(y_true, "y_true", LabelError)
+    _check_same_length(n, y_prob, "y_prob", ScoreError)
+    labels, scores = _labels(y_true, n), read_scores(y_prob, n, name="y_prob")
+    weights = _weights(sample_weight, n, "y_true")
     counted = weights > 0
     if counted.all():
         return Observations(labels, scores, weights)
     return Observations(labels[counted], scores[counted], weights[counted])
 
 
-def counted_scores(p: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
+def counted_scores(y_prob: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
     """Scores and their weights, all above 0."""
-    n = _length(p, "p", ScoreError)
-    scores, weights = read_scores(p, n, name="p"), _weights(sample_weight, n, "p")
+    n = _length(y_prob, "y_prob", ScoreError)
+    scores, weights = read_scores(y_prob, n, name="y_prob"), _weights(sample_weight, n, "y_prob")
     return scores[weights > 0], weights[weights > 0]
 
 
-def check_level(level: float) -> None:
+def check_confidence(confidence: float) -> None:
     """Check the chance with which a band is to cover."""
-    if isinstance(level, bool) or not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
-        raise ParameterError(f"level must be a number between 0 and 1, such as 0.95; got {level!r}.")
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float, np.floating)) or not 0 < confidence < 1:
+        raise ParameterError(f"confidence must be a number between 0 and 1, such as 0.95; got {confidence!r}.")
 
 
 def _labels(y: Any, n: int) -> FloatArray:
@@ -66,7 +66,7 @@ def _length(values: Any, name: str, error: type[DataError]) -> int:
     return n
 
 
-def _check_same_length(n: int, values: Any, name: str, error: type[DataError], beside: str = "y") -> None:
+def _check_same_length(n: int, values: Any, name: str, error: type[DataError], beside: str = "y_true") -> None:
     found = _length(values, name, error)
     if found != n:
         raise TableError(f"{beside} has {n:,} rows and {name} has {found:,}. Pass one value a row in both.")

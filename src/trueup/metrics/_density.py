@@ -61,12 +61,12 @@ class ScoreDensity:
         return float(self.edges[min(int(reached), len(self.share) - 1) + 1])
 
 
-def score_density(p: Any, *, sample_weight: Any = None, n_bins: int = 100) -> ScoreDensity:
+def score_density(y_prob: Any, *, sample_weight: Any = None, n_bins: int = 100) -> ScoreDensity:
     """How the weight of all rows is spread over the scores.
 
     Parameters
     ----------
-    p : array-like of shape (n,)
+    y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
         Weights of at least 0. None weighs every row the same.
@@ -85,7 +85,7 @@ def score_density(p: Any, *, sample_weight: Any = None, n_bins: int = 100) -> Sc
     [0.75, 0.25]
     """
     check_positive_integer("n_bins", n_bins)
-    scores, weights = counted_scores(p, sample_weight)
+    scores, weights = counted_scores(y_prob, sample_weight)
     return density_of(scores, weights, n_bins)
 
 

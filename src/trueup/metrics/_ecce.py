@@ -42,7 +42,7 @@ def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | Non
 
     Examples
     --------
-    Four rows, of which the upper two promise 1.2 positives and bring 2:
+    Four rows; the upper two are predicted 1.2 positives, and 2 are observed:
 
     >>> from trueup.metrics import ecce
     >>> round(ecce([0, 0, 1, 1], [0.1, 0.1, 0.6, 0.6]), 4)
@@ -140,7 +140,7 @@ def ecce_pvalue(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLik
     distribution of the range of sums of independent random variables", 1951). It is a limit for many rows of
     similar weight, with more than a few positives and negatives expected: one lucky row with a score of 0.001
     is 32 sigmas. Between rows the path misses its extremes, so that the p-value is a little too large: at a
-    level of 5 %, true scores are rejected in 4 % of cases with 300 rows and in 5 % with 20,000. Ties and soft
+    significance of 5 %, true scores are rejected in 4 % of cases with 300 rows and in 5 % with 20,000. Ties and soft
     labels push it the same way.
 
     Examples

@@ -1,4 +1,4 @@
-"""What was promised against what happened, in bins of scores."""
+"""Predicted against observed, in bins of scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from trueup.metrics._binned import bins_of_mass
 from trueup.metrics._checks import FloatArray, Observations, check_positive_integer
-from trueup.metrics._curve_rows import check_level, read_rows
+from trueup.metrics._curve_rows import check_confidence, read_rows
 from trueup.metrics._density import ScoreDensity, density_of
 from trueup.metrics._wilson import wilson_interval
 
@@ -19,23 +19,23 @@ __all__ = ["ReliabilityCurve", "reliability_curve"]
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
-    """What was promised and what happened, a value for each bin of scores.
+    """Predicted and observed, a value for each bin of scores.
 
     Attributes
     ----------
     score : array of float64
-        What was promised: the mean score.
+        Predicted: the mean score.
     rate : array of float64
-        What happened: the share of positives.
+        Observed: the share of positives.
     low, high : array of float64
-        Between which rates the true one lies, with a chance of `level`.
+        Between which rates the true one lies, with a chance of `confidence`.
     weight : array of float64
         The weight of the rows in the bin.
     rows : array of int64
         How many rows are in it.
     lowest, highest : array of float64
         The lowest and the highest score in it.
-    level : float
+    confidence : float
         The chance with which a band covers.
     density : ScoreDensity
         Where the scores are.
@@ -56,7 +56,7 @@ class ReliabilityCurve:
     rows: npt.NDArray[np.int64]
     lowest: FloatArray
     highest: FloatArray
-    level: float
+    confidence: float
     density: ScoreDensity
 
     def __len__(self) -> int:
@@ -64,21 +64,21 @@ class ReliabilityCurve:
 
 
 def reliability_curve(
-    y: Any, p: Any, *, sample_weight: Any = None, n_bins: int = 10, level: float = 0.95
+    y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_bins: int = 10, confidence: float = 0.95
 ) -> ReliabilityCurve:
-    """What was promised against what happened, in bins of scores that hold the same weight.
+    """Predicted against observed, in bins of scores that hold the same weight.
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Labels of two classes, or probabilities in [0, 1] as soft labels.
-    p : array-like of shape (n,)
+    y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
         Weights of at least 0. None weighs every row the same.
     n_bins : int, default=10
         The most bins. Rows of one score are never parted, so that there are fewer where scores repeat.
-    level : float, default=0.95
+    confidence : float, default=0.95
         The chance with which each bin's band covers its true rate.
 
     Returns
@@ -98,15 +98,15 @@ def reliability_curve(
     --------
     >>> from trueup.metrics import reliability_curve
     >>> curve = reliability_curve([0, 0, 0, 1], [0.4, 0.4, 0.4, 0.4])
-    >>> print(f"promised {curve.score[0]:.2f}, observed {curve.rate[0]:.2f} ({curve.low[0]:.2f}–{curve.high[0]:.2f})")
-    promised 0.40, observed 0.25 (0.05–0.70)
+    >>> print(f"predicted {curve.score[0]:.2f}, observed {curve.rate[0]:.2f} ({curve.low[0]:.2f}–{curve.high[0]:.2f})")
+    predicted 0.40, observed 0.25 (0.05–0.70)
     """
     check_positive_integer("n_bins", n_bins)
-    check_level(level)
-    return _curve(read_rows(y, p, sample_weight), n_bins, level)
+    check_confidence(confidence)
+    return _curve(read_rows(y_true, y_prob, sample_weight), n_bins, confidence)
 
 
-def _curve(rows: Observations, n_bins: int, level: float) -> ReliabilityCurve:
+def _curve(rows: Observations, n_bins: int, confidence: float) -> ReliabilityCurve:
     bins = bins_of_mass(rows, n_bins)
     bins = (np.cumsum(np.bincount(bins) > 0) - 1)[bins]  # some are empty where scores repeat
     weight = _sums(bins, rows.weights)
@@ -117,7 +117,7 @@ def _curve(rows: Observations, n_bins: int, level: float) -> ReliabilityCurve:
     np.maximum.at(highest, bins, rows.scores)
     score = np.clip(_sums(bins, rows.weights * rows.scores) / weight, lowest, highest)
     effective_rows = weight**2 / _sums(bins, rows.weights**2)
-    low, high = wilson_interval(rate, effective_rows, level)
+    low, high = wilson_interval(rate, effective_rows, confidence)
     return ReliabilityCurve(
         score=score,
         rate=rate,
@@ -127,7 +127,7 @@ def _curve(rows: Observations, n_bins: int, level: float) -> ReliabilityCurve:
         rows=np.bincount(bins).astype(np.int64),
         lowest=lowest,
         highest=highest,
-        level=float(level),
+        confidence=float(confidence),
         density=density_of(rows.scores, rows.weights),
     )
 

@@ -52,7 +52,7 @@ def smooth_calibration_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_wei
 
     Examples
     --------
-    Scores that promise a tenth too much, everywhere:
+    Scores that are a tenth too high, everywhere:
 
     >>> from trueup.metrics import smooth_calibration_error
     >>> round(smooth_calibration_error([0.1, 0.4, 0.7], [0.2, 0.5, 0.8]), 4)

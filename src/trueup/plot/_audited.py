@@ -26,7 +26,7 @@ class AuditedSegment:
     rows : int
         How many rows it has.
     mean_score, observed_rate : float
-        What was promised and what happened.
+        Predicted and observed.
     observed_low, observed_high : float
         Between which rates the true one lies, 95 times in a hundred.
     direction : str
@@ -49,7 +49,7 @@ class AuditedSegment:
 
 
 def worst_segments(result: AuditResult, n_segments: int) -> tuple[AuditedSegment, ...]:
-    """The worst segments of an audit, those left out that merely repeat another's story."""
+    """The worst segments of an audit, without those that are wrong only because they overlap another."""
     _check_count("n_segments", n_segments)
     listed = [row for row in result.to_dict(n_segments)["segments"] if row["explained_by"] is None]
     return tuple(audited_segment(row) for row in listed)

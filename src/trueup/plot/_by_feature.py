@@ -101,24 +101,24 @@ class FeatureGridDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y: Any,
-        p: Any,
+        y_true: Any,
+        y_prob: Any,
         X: Any,
         feature: str,
         *,
         max_values: int = 6,
         sample_weight: Any = None,
         n_bins: int = 5,
-        level: float = 0.95,
+        confidence: float = 0.95,
         axes: Any = None,
     ) -> FeatureGridDisplay:
         """Draw the reliability of scores in each value of a feature.
 
         Parameters
         ----------
-        y : array-like of shape (n,)
+        y_true : array-like of shape (n,)
             Labels of two classes, or probabilities in [0, 1].
-        p : array-like of shape (n,), or mapping of str to array-like
+        y_prob : array-like of shape (n,), or mapping of str to array-like
             Probabilities of the positive class; or several of them by name, to compare.
         X : table
             The features.
@@ -131,7 +131,7 @@ class FeatureGridDisplay:
             Weights of the rows.
         n_bins : int, default=5
             The most bins in a panel.
-        level : float, default=0.95
+        confidence : float, default=0.95
             The chance with which each band covers the true rate.
         axes : array of matplotlib Axes, optional
             Where to draw, at least as many as there are panels; a new figure by default.
@@ -142,13 +142,13 @@ class FeatureGridDisplay:
             The display, drawn.
         """
         require_matplotlib()
-        named = p if isinstance(p, Mapping) else {"": p}
+        named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
         if not named:
-            raise ParameterError('p is empty. Pass scores, or scores by name: {"base": p, "calibrated": q}.')
-        rows = {name: read_rows(y, scores, sample_weight) for name, scores in named.items()}
+            raise ParameterError('y_prob is empty. Pass scores, or scores by name: {"base": p, "calibrated": q}.')
+        rows = {name: read_rows(y_true, scores, sample_weight) for name, scores in named.items()}
         counted = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64) > 0
         parts = _rows_by_value(rows, read_table(X), feature, max_values, counted)
-        panels = [_panel(segment, inside, n_bins, level) for segment, inside in parts.items()]
+        panels = [_panel(segment, inside, n_bins, confidence) for segment, inside in parts.items()]
         return cls(panels, feature=feature).plot(axes)
 
     @classmethod
@@ -164,7 +164,7 @@ class FeatureGridDisplay:
         X : table
             The rows.
         y : array-like
-            What happened.
+            The labels.
         feature : str
             The column of `X` to go by.
         scores : array-like, optional
@@ -220,7 +220,7 @@ class FeatureGridDisplay:
         displays = [ReliabilityDisplay(curve, name=name or None).plot(ax) for name, curve in panel.curves.items()]
         limits = [limits_of(curve) for every in self.panels for curve in every.curves.values()]
         set_limits(ax, min(low for low, _ in limits), max(high for _, high in limits))
-        ax.set_xlabel("Promised", fontsize="small")
+        ax.set_xlabel("Predicted", fontsize="small")
         ax.set_ylabel("Observed", fontsize="small")
         ax.tick_params(labelsize="x-small")
         displays[0].density_ax_.tick_params(labelsize="x-small")
@@ -241,7 +241,7 @@ def _rows_by_value(
     n_counted = table.n_rows if counted is None else int(counted.sum())
     n = len(next(iter(rows.values())).labels)
     if n_counted != n or (counted is not None and len(counted) != table.n_rows):
-        raise TableError(f"X has {table.n_rows:,} rows, and y has other ones. They must be the same rows.")
+        raise TableError(f"X has {table.n_rows:,} rows, and y_true has other ones. They must be the same rows.")
     parts = cross_columns(table, features=[feature], max_values={feature: max_values}, rows=counted)
     if not parts:
         return {f"{feature}: one value only": dict(rows)}
@@ -256,11 +256,13 @@ def _of_rows(rows: Observations, chosen: npt.NDArray[np.bool_]) -> Observations:
     return Observations(rows.labels[chosen], rows.scores[chosen], rows.weights[chosen])
 
 
-def _panel(segment: str, rows: Mapping[str, Observations], n_bins: int, level: float) -> Panel:
+def _panel(segment: str, rows: Mapping[str, Observations], n_bins: int, confidence: float) -> Panel:
     curves: dict[str, ReliabilityCurve] = {}
     sums: dict[str, CumulativeCurve] = {}
     for name, one in rows.items():
-        curves[name] = reliability_curve(one.labels, one.scores, sample_weight=one.weights, n_bins=n_bins, level=level)
+        curves[name] = reliability_curve(
+            one.labels, one.scores, sample_weight=one.weights, n_bins=n_bins, confidence=confidence
+        )
         sums[name] = cumulative_curve(one.labels, one.scores, sample_weight=one.weights)
     n = len(next(iter(rows.values())).labels)
     return Panel(segment, n, curves, {name: one.ecce_sigma for name, one in sums.items()})

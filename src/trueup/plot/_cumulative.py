@@ -38,10 +38,10 @@ _NARROW = 3.0  # inches
 
 
 class CumulativeDisplay:
-    """Cumulative differences between what happened and what was promised, and the ECCE as their vertical range.
+    """The running sum of observed minus predicted, and the ECCE as its vertical range.
 
-    Where the curve rises, more happens than the scores promise; where it falls, less. Its slope is the error, so
-    that there are no bins to choose. At the right, the range is set beside a grey bar, which is as long as noise
+    Where the curve rises, the scores are too low; where it falls, too high. Its slope is the error, so there are no
+    bins to choose. At the right, the range is set beside a grey bar, which is as long as noise
     alone makes it in 95 % of cases: longer is more than noise. It is made by `from_predictions` or
     `from_estimator`.
 
@@ -94,11 +94,11 @@ class CumulativeDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y: Any,
-        p: Any,
+        y_true: Any,
+        y_prob: Any,
         *,
         sample_weight: Any = None,
-        level: float = 0.95,
+        confidence: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
         color: Any = None,
@@ -107,13 +107,13 @@ class CumulativeDisplay:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
+        y_true : array-like of shape (n,)
             Labels of two classes, or probabilities in [0, 1].
-        p : array-like of shape (n,)
+        y_prob : array-like of shape (n,)
             Probabilities of the positive class.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
-        level : float, default=0.95
+        confidence : float, default=0.95
             The chance with which the range of true scores is shorter than the grey bar.
         name : str, optional
             What the legend calls the scores.
@@ -128,7 +128,9 @@ class CumulativeDisplay:
             The display, drawn.
         """
         require_matplotlib()
-        curve = cumulative_curve(y, p, sample_weight=sample_weight, max_points=_DRAWN_POINTS, level=level)
+        curve = cumulative_curve(
+            y_true, y_prob, sample_weight=sample_weight, max_points=_DRAWN_POINTS, confidence=confidence
+        )
         return cls(curve, name=name).plot(ax, color=color)
 
     @classmethod
@@ -144,7 +146,7 @@ class CumulativeDisplay:
         X : table
             The rows.
         y : array-like
-            What happened.
+            The labels.
         scores : array-like, optional
             The base model's scores, if the estimator calibrates them.
         name : str, optional
@@ -197,15 +199,15 @@ class CumulativeDisplay:
         return self
 
     def _draw_range(self, ax: Axes, color: Any, n_before: int) -> None:
-        """The ECCE as a vertical line between the levels of the lowest and the highest point."""
+        """The ECCE as a vertical line between the heights of the lowest and the highest point."""
         curve = self.curve
         x = _BRACKET + n_before * _BRACKET_STEP
         ends = [curve.difference[curve.low_at], curve.difference[curve.high_at]]
-        for place, level in zip((curve.low_at, curve.high_at), ends, strict=True):
-            ax.plot([curve.share[place], x], [level, level], color=color, lw=0.7, ls=":")
+        for place, height in zip((curve.low_at, curve.high_at), ends, strict=True):
+            ax.plot([curve.share[place], x], [height, height], color=color, lw=0.7, ls=":")
         middle = float(np.mean(ends))
         noise = [middle - curve.noise / 2, middle + curve.noise / 2]
-        words = f"noise alone: no longer than this, {curve.level * 100:g} %" if n_before == 0 else None
+        words = f"noise alone: no longer than this, {curve.confidence * 100:g} %" if n_before == 0 else None
         (self.noise_,) = ax.plot([x, x], noise, color=QUIET, alpha=0.35, lw=7, solid_capstyle="butt", label=words)
         (self.range_,) = ax.plot([x, x], ends, color=color, lw=2, marker="_", ms=7, clip_on=False)
         self.range_text_ = ax.text(
@@ -231,7 +233,7 @@ def _draw_frame(ax: Axes, curve: CumulativeCurve) -> None:
     shares = _FEWER_SHARES if width_in_inches(ax) < _NARROW else _SHARES
     ax.set_xticks(shares)
     ax.set_xlabel("Share of rows, in order of score")
-    ax.set_ylabel("Observed − promised, summed up\n(share of all rows)")
+    ax.set_ylabel("Observed − predicted, summed up\n(share of all rows)")
     ax.axhline(0, color=QUIET, lw=0.8, zorder=1)
     places = np.searchsorted(curve.share, shares).clip(0, len(curve) - 1)
     above: Any = ax.secondary_xaxis("top")

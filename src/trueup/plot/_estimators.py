@@ -1,4 +1,4 @@
-"""What an estimator says of rows, and what happened, in its own classes."""
+"""What an estimator predicts for rows, and their labels in its own classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reliability diagram: what was promised against what happened."""
+"""The reliability diagram: predicted against observed."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ class ReliabilityDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y: Any,
-        p: Any,
+        y_true: Any,
+        y_prob: Any,
         *,
         sample_weight: Any = None,
         n_bins: int = 10,
-        level: float = 0.95,
+        confidence: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
         color: Any = None,
@@ -102,15 +102,15 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
+        y_true : array-like of shape (n,)
             Labels of two classes, or probabilities in [0, 1].
-        p : array-like of shape (n,)
+        y_prob : array-like of shape (n,)
             Probabilities of the positive class.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
         n_bins : int, default=10
             The most bins; they hold the same weight as far as equal scores let them.
-        level : float, default=0.95
+        confidence : float, default=0.95
             The chance with which each band covers the true rate.
         name : str, optional
             What the legend calls the scores.
@@ -127,7 +127,7 @@ class ReliabilityDisplay:
             The display, drawn.
         """
         require_matplotlib()
-        curve = reliability_curve(y, p, sample_weight=sample_weight, n_bins=n_bins, level=level)
+        curve = reliability_curve(y_true, y_prob, sample_weight=sample_weight, n_bins=n_bins, confidence=confidence)
         return cls(curve, name=name).plot(ax, color=color, density=density)
 
     @classmethod
@@ -143,7 +143,7 @@ class ReliabilityDisplay:
         X : table
             The rows.
         y : array-like
-            What happened.
+            The labels.
         scores : array-like, optional
             The base model's scores, if the estimator calibrates them.
         name : str, optional
@@ -227,8 +227,8 @@ def _draw_frame(ax: Axes, curve: ReliabilityCurve) -> None:
         tidy(ax)
         percent_axis(ax.xaxis)
         percent_axis(ax.yaxis)
-        ax.set_xlabel("Promised: mean score")
-        ax.set_ylabel(f"Observed rate ({curve.level * 100:g} % band)")
+        ax.set_xlabel("Predicted: mean score")
+        ax.set_ylabel(f"Observed rate ({curve.confidence * 100:g} % band)")
         (diagonal,) = ax.plot([low, high], [low, high], color=REFERENCE, lw=1, ls="--", zorder=1)
         diagonal.set_gid(_DIAGONAL)
     else:

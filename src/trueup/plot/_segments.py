@@ -33,10 +33,10 @@ _COLOURS = {"over-estimates": BAD, "under-estimates": GOOD}
 
 
 class SegmentsDisplay:
-    """The worst segments, one below the other: what was promised there, and what happened, with its interval.
+    """The worst segments, one below the other: predicted and observed there, with an interval.
 
-    It is made by `from_audit`, `from_predictions` or `from_estimator`. Segments that merely repeat another one's
-    story are left out. Colour says which way the scores are wrong; those that noise may explain are grey.
+    It is made by `from_audit`, `from_predictions` or `from_estimator`. Segments that are wrong only because they
+    overlap another are left out. Colour says which way the scores are wrong; those that noise may explain are grey.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ class SegmentsDisplay:
         The axes.
     figure_ : matplotlib Figure
         The figure.
-    promised_ : matplotlib Line2D
-        What was promised, a mark for each segment.
+    predicted_ : matplotlib Line2D
+        The mean scores, a mark for each segment.
     observed_ : list of matplotlib Line2D
-        What happened, a mark for each segment.
+        The observed rates, a mark for each segment.
     intervals_ : matplotlib LineCollection
         Their intervals.
     notes_ : list of matplotlib Text
@@ -112,8 +112,8 @@ class SegmentsDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y: Any,
-        p: Any,
+        y_true: Any,
+        y_prob: Any,
         X: Any = None,
         *,
         n_segments: int = 10,
@@ -125,9 +125,9 @@ class SegmentsDisplay:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
+        y_true : array-like of shape (n,)
             Labels of two classes, or probabilities in [0, 1].
-        p : array-like of shape (n,)
+        y_prob : array-like of shape (n,)
             Probabilities of the positive class.
         X : table, optional
             The features that segments are made of.
@@ -146,7 +146,7 @@ class SegmentsDisplay:
             The display, drawn.
         """
         require_matplotlib()
-        return cls.from_audit(audit(X, y, p, **options), n_segments=n_segments, name=name, ax=ax)
+        return cls.from_audit(audit(X, y_true, y_prob, **options), n_segments=n_segments, name=name, ax=ax)
 
     @classmethod
     def from_estimator(
@@ -161,7 +161,7 @@ class SegmentsDisplay:
         X : table
             The rows.
         y : array-like
-            What happened.
+            The labels.
         scores : array-like, optional
             The base model's scores, if the estimator calibrates them.
         name : str, optional
@@ -198,7 +198,7 @@ class SegmentsDisplay:
         tidy(ax)
         ax.spines["left"].set_visible(False)
         percent_axis(ax.xaxis)
-        ax.set_xlabel("Rate in the segment: ◇ promised, ● observed (95 % interval)", fontsize="small")
+        ax.set_xlabel("Rate in the segment: ◇ predicted, ● observed (95 % interval)", fontsize="small")
         ax.grid(axis="y", lw=0.5, alpha=0.4)
         ax.set_axisbelow(True)
         if name is not None:
@@ -216,7 +216,7 @@ class SegmentsDisplay:
         colours = [_colour(one) for one in segments]
         lows, highs = [one.observed_low for one in segments], [one.observed_high for one in segments]
         self.intervals_ = ax.hlines(places, lows, highs, colors=colours, lw=5, alpha=0.3)
-        (self.promised_,) = ax.plot(
+        (self.predicted_,) = ax.plot(
             [one.mean_score for one in segments],
             places,
             ls="none",

@@ -78,7 +78,7 @@ class SlopesDisplay:
 
     See Also
     --------
-    SegmentsDisplay : The worst segments, with what was promised and what happened.
+    SegmentsDisplay : The worst segments, predicted and observed.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class SlopesDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y: Any,
+        y_true: Any,
         before: Any,
         after: Any,
         X: Any = None,
@@ -149,7 +149,7 @@ class SlopesDisplay:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
+        y_true : array-like of shape (n,)
             Labels of two classes, or probabilities in [0, 1].
         before, after : array-like of shape (n,)
             Probabilities of the positive class.
@@ -170,7 +170,7 @@ class SlopesDisplay:
             The display, drawn.
         """
         require_matplotlib()
-        audits = (audit(X, y, scores, **options) for scores in (before, after))
+        audits = (audit(X, y_true, scores, **options) for scores in (before, after))
         return cls.from_audits(*audits, n_segments=n_segments, names=names, ax=ax)
 
     @classmethod
@@ -186,7 +186,7 @@ class SlopesDisplay:
         X : table
             The rows.
         y : array-like
-            What happened.
+            The labels.
         scores : array-like
             The base model's scores: what was before.
         names : tuple of two str, optional
