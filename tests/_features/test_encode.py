@@ -110,6 +110,12 @@ def test_a_mixed_column_may_hold_each_of_its_kinds_and_no_other() -> None:
         mixed.encode_row({"c": b"1"})
 
 
+def test_a_column_without_a_value_in_the_rows_that_counted_at_fit_takes_any_later() -> None:
+    nothing = encoder_of(kind=ValueKind.MIXED)
+    assert codes(nothing, [None, dt.timedelta(0), "1"]) == [NAN, NAN, NAN]
+    assert nothing.encode_row({"c": dt.timedelta(0)}) == [NAN]
+
+
 UUIDS = [uuid.UUID(int=place) for place in range(3)]
 UNUSUAL: dict[str, tuple[list[Any], list[Any]]] = {
     "values of type UUID": (UUIDS, [[str(u) for u in UUIDS], [u.bytes for u in UUIDS]]),

@@ -192,6 +192,8 @@ def _kinds(feature: Feature) -> frozenset[str] | None:
         return frozenset({feature.kind.value})
     kinds = {kind_in_words(category) for category in feature.categories or ()}
     truth = {ValueKind.BOOLEAN.value, ValueKind.NUMBER.value}
+    if not kinds:
+        return None  # fit saw no value of it (in rows that count): any is unseen, none is of a wrong kind
     return frozenset(kinds | truth if kinds & truth else kinds)  # where types are mixed, True is 1
 
 
