@@ -17,7 +17,7 @@ __all__ = ["CATEGORIES", "COLUMNS", "HOLD_OUT", "NUMBERS", "N_FILES", "huge_tabl
 N_FILES = 40
 CATEGORIES = {f"c{count}": count for count in (2, 3, 5, 8, 20, 50, 120, 250, 2_000, 30_000)}  # names and how many
 NUMBERS = [f"x{place}" for place in range(10)]
-COLUMNS = {"label": "y", "score": "p", "key": "user"}
+COLUMNS = {"label": "y", "score": "p", "group": "user"}
 HOLD_OUT = 0.2  # as by default above a million rows
 _SEED = 20_260_101
 _VERSION = 2  # of what the files hold: those of another are not used
@@ -42,17 +42,17 @@ def huge_table(folder: Path, n_rows: int) -> Path:
 def in_memory(place: Path) -> dict[str, Any]:
     """The arguments of a fit in memory that holds out the rows which a fit of the files holds out, with its options."""
     from trueup._data import hash_column
-    from trueup._fitting import seeds_from, sides_for
+    from trueup._fitting import dealing_for, seeds_from
 
     table = pq.read_table(place)
-    sides = sides_for(HOLD_OUT, table.num_rows, seeds_from(0)[0]).of_rows(hash_column(table["user"]))
-    split = (np.flatnonzero(sides != 0), np.flatnonzero(sides == 0))
+    folds = dealing_for(HOLD_OUT, table.num_rows, seeds_from(0)[0]).by_hash(hash_column(table["user"]))
+    split = (np.flatnonzero(folds != 0), np.flatnonzero(folds == 0))
     X = table.drop_columns(["y", "user"])
     return {"options": {"score_column": "p", "validation": [split]}, "rows": {"X": X, "y": table["y"]}}
 
 
 def piece_of(n_rows: int, *seed: int) -> pa.Table:
-    """Rows with label "y", score "p", twenty features, and "user", the key of four rows each."""
+    """Rows with label "y", score "p", twenty features, and "user", a group of four rows each."""
     rng = np.random.default_rng([_SEED, *seed])
     numbers = rng.normal(size=(n_rows, len(NUMBERS)))
     codes = {name: np.minimum(rng.zipf(1.4, n_rows) - 1, count - 1) for name, count in CATEGORIES.items()}

@@ -84,11 +84,11 @@ def stages(folder: Path, n_rows: int, n_features: int) -> dict[str, float]:
     """Seconds of each stage, and bytes."""
     from trueup import MCGrad
     from trueup._data import open_stream
-    from trueup._fitting import FitOptions, TableFacts, growth_of, sides_for
+    from trueup._fitting import FitOptions, TableFacts, dealing_for, growth_of
     from trueup._fitting._lightgbm import LightGBMGrower
     from trueup._fitting._parts import LocalPart, shared_rescaling
     from trueup._fitting._plan import PackedStore
-    from trueup._fitting._streaming import _splits, roles_of
+    from trueup._fitting._streaming import roles_of
 
     options = FitOptions(**MCGrad(features=FEATURES[:n_features]).get_params())
     stream = open_stream(huge_table(folder, n_rows))
@@ -114,11 +114,11 @@ def stages(folder: Path, n_rows: int, n_features: int) -> dict[str, float]:
         plan = facts.plan(253)
         store = PackedStore(plan)
         before = resident()
-        timed("pack", lambda: read(lambda piece, first: store.add(plan.pack(piece, first))))
+        timed("pack", lambda: read(lambda piece, _: store.add(plan.pack(piece))))
         found["packed bytes"] = resident() - before
         rows = store.rows()
         data = rows.training_data(soft=False)
-        (train, valid), *_ = _splits(sides_for(HOLD_OUT, n_rows, 0), rows, soft=False)
+        (train, valid), *_ = dealing_for(HOLD_OUT, n_rows, 0).splits(rows.labels, soft=False, groups=rows.groups)
         grower = LightGBMGrower(data, growth_of(options, plan.spec, 0), n_threads=1)
         part = LocalPart(data, grower, train, valid, threading.Event())
         timed("first round", lambda: part.grow(1))

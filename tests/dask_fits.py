@@ -20,20 +20,20 @@ from dask import delayed
 
 from trueup import MCGrad
 from trueup._data import hash_column
-from trueup._fitting import sides_for
+from trueup._fitting import dealing_for
 from trueup._scoring import Calibrator
 from trueup.datasets import make_traffic
 
 __all__ = [
     "COLUMNS",
     "content_of",
+    "folds_here",
     "frame_of",
     "kill_itself_at",
     "left_behind",
     "quick_estimator",
     "rows_made_there",
     "rows_of_traffic",
-    "sides_here",
     "sum_of_rows",
     "without_other",
 ]
@@ -82,9 +82,9 @@ def rows_made_there(n: int, number: int) -> pd.DataFrame:
     return rows.assign(clicked=(rng.random(n) < p + 0.3 * (x[:, 0] > 0)).astype(int), p=p)
 
 
-def sides_here(keys: list[Any]) -> tuple[int, list[int]]:
-    """The process that is asked, and which of the keys it holds out."""
-    return os.getpid(), sides_for(0.3, 2_000, 42).of_rows(hash_column(keys)).tolist()
+def folds_here(groups: list[Any]) -> tuple[int, list[int]]:
+    """The process that is asked, and which of the groups it holds out."""
+    return os.getpid(), dealing_for(0.3, 2_000, 42).by_hash(hash_column(groups)).tolist()
 
 
 def sum_of_rows(rows: pd.DataFrame, more: float, number: int) -> float:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueup._data import hash_column
 from trueup._fitting import PackedRows, PackingPlan, StreamRoles, TableFacts
 from trueup._fitting._plan import PackedStore
 from trueup.errors import ColumnError, DataError, LabelError, ScoreError, WeightError
@@ -58,8 +59,8 @@ def plan_of(pieces: list[tuple[pa.Table, int]], roles: StreamRoles = ROLES, *, s
 
 def packed(pieces: list[tuple[pa.Table, int]], plan: PackingPlan) -> PackedRows:
     store = PackedStore(plan)
-    for piece, first_row in pieces:
-        store.add(plan.pack(piece, first_row))
+    for piece, _ in pieces:
+        store.add(plan.pack(piece))
     return store.rows()
 
 
@@ -112,7 +113,7 @@ def test_rows_are_packed_alike_in_whatever_pieces_they_come(rows: list[Any], cut
     whole, in_pieces = packed([(table, 0)], plan), packed(pieces_of(table, cuts), plan)
     for mine, other in zip(whole.matrix.codes, in_pieces.matrix.codes, strict=True):
         np.testing.assert_array_equal(mine, other)
-    for name in ("labels", "base_logits", "weights", "hashes"):
+    for name in ("labels", "base_logits", "weights", "groups"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(in_pieces, name))
 
 
@@ -131,29 +132,22 @@ def test_rows_without_weight_are_rows_that_are_not_there(rows: list[Any]) -> Non
         np.testing.assert_array_equal(mine, other)
 
 
-def test_a_row_has_the_hash_of_its_number_among_all_rows() -> None:
-    table = table_of([("a", 0.5, 1, 1, 0.2, 1.0)] * 20)
-    plan = plan_of([(table, 0)])
-    whole = plan.pack(table, 0).hashes
-    np.testing.assert_array_equal(plan.pack(table.slice(7), 7).hashes, whole[7:])
-    assert len(set(whole.tolist())) == table.num_rows
-    assert not np.isin(plan.pack(table, 100).hashes, whole).any()
-
-
-def test_a_row_has_the_hash_of_its_key_whatever_its_number_is() -> None:
+def test_a_row_has_the_hash_of_its_group_and_none_without_groups() -> None:
     table = table_of([("a", 0.5, n % 3, 1, 0.2, 1.0) for n in range(20)])
     plan = plan_of([(table, 0)], StreamRoles("y", "p", "w", "z", ("site", "x")))
     assert plan.spec.names == ("site", "x")
-    hashes = plan.pack(table, 0).hashes
-    np.testing.assert_array_equal(plan.pack(table, 1_000).hashes, hashes)
+    hashes = plan.pack(table).groups
+    assert hashes is not None
+    np.testing.assert_array_equal(hashes, hash_column(table["z"]))
     assert len(set(hashes.tolist())) == 3
+    assert plan_of([(table, 0)]).pack(table).groups is None
 
 
 def test_labels_scores_and_weights_of_a_piece_are_what_the_table_says() -> None:
     table = pa.table({"y": ["no", "?", "yes"], "p": [0.25, 0.5, 0.75], "w": [1.0, 0.0, 3.0], "x": [1, 2, None]})
     plan = plan_of([(table, 0)], StreamRoles("y", "p", "w", None, ("x",)))
     assert plan.n_rows == 2
-    piece = plan.pack(table, 0)
+    piece = plan.pack(table)
     assert piece.labels.tolist() == [0.0, 1.0]
     np.testing.assert_allclose(piece.base_logits, [-np.log(3), np.log(3)])  # type: ignore[arg-type]
     assert piece.weights is not None

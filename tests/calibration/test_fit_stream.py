@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import trueup
 from small_fits import quick
 from trueup import MCGrad
 from trueup._data import hash_column
-from trueup._fitting import sides_for
+from trueup._fitting import dealing_for
 from trueup._scoring import Calibrator
 from trueup.datasets import make_traffic
 from trueup.errors import DataWarning, InsufficientDataWarning, RescaleWarning
@@ -121,16 +122,21 @@ def test_it_is_as_good_as_a_fit_in_memory() -> None:
     assert abs(ours / theirs - 1) < 0.001
 
 
-def test_on_few_values_it_is_the_fit_in_memory_itself() -> None:
-    # Without validation both grow on the same rows, and few values are told apart by either.
+@pytest.mark.parametrize(
+    "options",
+    [{"validation": None, "rescale": "train"}, {}, {"validation": 3}, {"validation": "auto", "patience": 0}],
+    ids=["no validation", "hold-out", "folds", "defaults"],
+)
+def test_on_few_values_it_is_the_fit_in_memory_itself(options: dict[str, Any]) -> None:
+    # The same rows grow trees and the same rows validate, and few values are told apart by either.
     few = SOME.select(["country", "device", "hour", "is_logged_in", "clicked", "p"])
-    options = {"validation": None, "rescale": "train"}
     streamed = rounds_of(options).fit_stream(few, **COLUMNS)
     in_memory = rounds_of({**options, "score_column": "p"}).fit(few.drop_columns(["clicked"]), TRAFFIC.y[:6_000])
     np.testing.assert_array_equal(streamed.calibrate(few), in_memory.calibrate(few))
-    assert streamed.n_rounds_ == in_memory.n_rounds_ == 2
+    assert streamed.n_rounds_ == in_memory.n_rounds_ > 0
     for ours, theirs in zip(streamed.history_, in_memory.history_, strict=True):
         assert (ours.train_loss, ours.theta, ours.phi) == (theirs.train_loss, theirs.theta, theirs.phi)
+        np.testing.assert_equal(ours.validation_loss, theirs.validation_loss)
     np.testing.assert_array_equal(streamed.feature_importances_, in_memory.feature_importances_)
     assert streamed.feature_names_in_.tolist() == in_memory.feature_names_in_.tolist()
     assert streamed.n_features_in_ == in_memory.n_features_in_
@@ -185,24 +191,41 @@ def test_without_scores_the_base_rate_is_the_base_model() -> None:
 def test_rows_without_weight_are_rows_that_are_not_there(tmp_path: Path) -> None:
     weights = np.where(np.arange(6_000) % 3 == 0, 0.0, 2.0)
     weighted = SOME.append_column("w", pa.array(weights))
-    options = {"validation": None, "rescale": "train"}
+    options = {"rescale": "train"}
     ours = rounds_of(options).fit_stream(weighted.to_batches(1_000), weight="w", **COLUMNS)
     theirs = rounds_of(options).fit_stream(weighted.filter(weights > 0).to_batches(500), weight="w", **COLUMNS)
     assert file_of(ours, tmp_path / "ours.trueup") == file_of(theirs, tmp_path / "theirs.trueup")
     assert ours.model_.summary.n_rows == 4_000
 
 
+def test_rows_validate_or_not_wherever_they_come_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    users = np.random.default_rng(1).integers(0, 400, 6_000)
+    table, features = SOME.append_column("user", pa.array(users)), SOME.drop_columns(["clicked", "p"])
+    streamed, in_memory = _validating_rows(monkeypatch), _validating_rows(monkeypatch, "_in_memory")
+    for most_stratified in (1_000_000, 100):  # dealt with the classes in proportion, and by place
+        monkeypatch.setattr("trueup._fitting._splits.STRATIFIED_MAX_ROWS", most_stratified)
+        for groups in (None, users):
+            one = rounds_of({"max_rounds": 1})
+            one.fit(features, TRAFFIC.y[:6_000], scores=HALVED, groups=groups)
+            columns = COLUMNS if groups is None else {**COLUMNS, "group": "user"}
+            for rows in (table, table.to_batches(999), in_files(table, tmp_path / "rows", 2_000, 1_000)):
+                rounds_of({"max_rounds": 1}).fit_stream(rows, **columns)
+                np.testing.assert_array_equal(streamed[-1], in_memory[-1])
+    assert [len(rows) for rows in in_memory][::2] == [1_800, pytest.approx(1_800, abs=150)]
+    np.testing.assert_array_equal(in_memory[1], in_memory[3])  # by groups, however many rows there are
+
+
 def test_weights_are_those_of_a_fit_in_memory() -> None:
-    weights = np.random.default_rng(0).integers(1, 5, 6_000) / 2
+    weights = np.random.default_rng(0).integers(0, 5, 6_000) / 2  # some are zero, and no rows then
     few = SOME.select(["country", "device", "hour", "clicked", "p"])
-    options = {"validation": None, "rescale": "train"}
+    options = {"patience": 0}
     streamed = rounds_of(options).fit_stream(few.append_column("w", pa.array(weights)), weight="w", **COLUMNS)
     features = few.select(["country", "device", "hour"])
     in_memory = rounds_of(options).fit(features, TRAFFIC.y[:6_000], scores=HALVED, sample_weight=weights)
     np.testing.assert_array_equal(streamed.calibrate(few), in_memory.calibrate(features, HALVED))
 
 
-def test_rows_of_one_key_stay_together_in_whatever_files_they_are(
+def test_rows_of_one_group_stay_together_in_whatever_files_they_are(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     users = np.random.default_rng(1).integers(0, 400, 6_000)
@@ -219,9 +242,8 @@ def test_rows_of_one_key_stay_together_in_whatever_files_they_are(
     assert 0.2 < len(first) / 400 < 0.4
 
 
-def _validating_rows(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
-    from trueup._fitting import _streaming
-
+def _validating_rows(monkeypatch: pytest.MonkeyPatch, module: str = "_streaming") -> list[np.ndarray]:
+    fitting = import_module(f"trueup._fitting.{module}")
     seen: list[np.ndarray] = []
 
     def watched(data: Any, n_fit: int, splits: Any, *others: Any, **more: Any) -> Any:
@@ -229,26 +251,26 @@ def _validating_rows(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
         seen.append(np.asarray(splits[0][1]))
         return fit_data(data, n_fit, splits, *others, **more)
 
-    fit_data = _streaming.fit_data
-    monkeypatch.setattr(_streaming, "fit_data", watched)
+    fit_data = fitting.fit_data
+    monkeypatch.setattr(fitting, "fit_data", watched)
     return seen
 
 
-def test_a_key_is_no_feature_unless_it_is_named_as_one() -> None:
+def test_a_group_is_no_feature_unless_it_is_named_as_one() -> None:
     table = SOME.append_column("user", pa.array(np.arange(6_000) % 50))
     assert "user" not in rounds_of({"max_rounds": 1}).fit_stream(table, group="user", **COLUMNS).model_.features.names
     named = rounds_of({"max_rounds": 1, "features": ["hour", "user"]}).fit_stream(table, group="user", **COLUMNS)
     assert named.model_.features.names == ("hour", "user")
 
 
-def test_a_key_splits_the_same_rows_as_its_hash_says_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_validates_if_its_hash_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from trueup._fitting._summary import seeds_from
 
     table = SOME.append_column("user", pa.array([f"u{n % 300}" for n in range(6_000)]))
     validating = _validating_rows(monkeypatch)
     rounds_of({"max_rounds": 1, "random_state": 3}).fit_stream(table, group="user", **COLUMNS)
-    sides = sides_for(0.3, 6_000, seeds_from(3)[0]).of_rows(hash_column(table["user"]))
-    np.testing.assert_array_equal(validating[0], np.flatnonzero(sides == 0))
+    folds = dealing_for(0.3, 6_000, seeds_from(3)[0]).by_hash(hash_column(table["user"]))
+    np.testing.assert_array_equal(validating[0], np.flatnonzero(folds == 0))
 
 
 def test_a_saved_model_scores_the_same(tmp_path: Path) -> None:
@@ -303,7 +325,7 @@ def test_too_few_rows_give_no_round_and_say_so() -> None:
     np.testing.assert_array_equal(model.calibrate(few), HALVED[:200])
 
 
-def test_a_key_of_one_value_leaves_nothing_to_validate_on() -> None:
+def test_one_group_leaves_nothing_to_validate_on() -> None:
     table = SOME.append_column("user", pa.array(np.zeros(6_000)))
     with pytest.warns(InsufficientDataWarning, match="too few groups to split"):
         assert rounds_of().fit_stream(table, group="user", **COLUMNS).n_rounds_ == 0

@@ -12,7 +12,7 @@ from distributed import Client
 from dask_fits import frame_of, quick_estimator
 from trueup import MCGrad
 from trueup._data import hash_column
-from trueup._fitting import seeds_from, sides_for
+from trueup._fitting import dealing_for, seeds_from
 from trueup.datasets import make_traffic
 from trueup.distributed import fit_dask
 from trueup.errors import InsufficientDataWarning, RescaleWarning
@@ -41,7 +41,7 @@ def on_workers(client: Client) -> MCGrad:
 
 def test_it_is_as_good_as_fits_in_one_process(on_workers: MCGrad) -> None:
     streamed = MCGrad(**OPTIONS).fit_stream(TABLE.to_batches(5_000), group="user", **COLUMNS)
-    dealt = sides_for(0.25, N, seeds_from(0)[0]).of_rows(hash_column(TABLE["user"]))
+    dealt = dealing_for(0.25, N, seeds_from(0)[0]).by_hash(hash_column(TABLE["user"]))
     split = [(np.flatnonzero(dealt != 0), np.flatnonzero(dealt == 0))]
     in_memory = MCGrad(**{**OPTIONS, "validation": split}).fit(TRAFFIC.X, TRAFFIC.y, scores=TRAFFIC.scores)
     assert on_workers.n_rounds_ == streamed.n_rounds_ == in_memory.n_rounds_ > 0
@@ -54,7 +54,7 @@ def test_it_is_as_good_as_fits_in_one_process(on_workers: MCGrad) -> None:
 
 def test_validation_losses_are_those_of_the_same_rows_in_one_process(on_workers: MCGrad) -> None:
     # The key decides, so that the same rows are held out; before the first round their loss is the base model's.
-    dealt = sides_for(0.25, N, seeds_from(0)[0]).of_rows(hash_column(TABLE["user"]))
+    dealt = dealing_for(0.25, N, seeds_from(0)[0]).by_hash(hash_column(TABLE["user"]))
     for loss, rows in (("validation_loss", dealt == 0), ("train_loss", dealt != 0)):
         expected = log_loss(TRAFFIC.y[rows], TRAFFIC.scores[rows])
         assert getattr(on_workers.history_[0], loss) == pytest.approx(expected, rel=1e-9)

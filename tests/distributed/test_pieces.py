@@ -16,13 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_fits import frame_of, sum_of_rows
-from trueup._fitting import Rescaling, StreamRoles, sides_for
+from trueup._fitting import Rescaling, StreamRoles, dealing_for
 from trueup.distributed._cluster import Pieces, reduced, spread
 from trueup.distributed._fit import _gradient_unit
 from trueup.distributed._growing import RoundStart, _crew, _of_network
 from trueup.distributed._pieces import (
     Piece,
     affine_sums,
+    dealt,
     describe_piece,
     facts_of,
     label_sums,
@@ -41,14 +42,13 @@ from trueup.errors import DataError
 
 ROWS = pd.DataFrame({"x": [1.0, 2.0, np.nan, 4.0], "y": [0, 1, 1, 0], "p": [0.5, 0.5, 0.8, 0.2], "w": [1.0, 2, 3, 4]})
 LOGITS = np.array([0.0, 0.0, math.log(4), -math.log(4)])
-SIDES = np.array([0, 1, 1, 0], np.int8)  # the first row and the last are held out
+FOLDS = np.array([0, 1, 1, 0], np.int8)  # the first row and the last are held out
 
 
 def piece_of(weight: str | None = "w") -> Piece:
     roles = StreamRoles("y", "p", weight, None, ("x",))
     plan = merged_facts([facts_of(ROWS, roles, 0)]).facts.plan(253)
-    piece = pack_piece(ROWS, plan, sides_for(0.5, 4, 0), 2**64 - 1, 0)
-    return Piece(piece.rows, SIDES, piece.sampled)
+    return dealt(pack_piece(ROWS, plan, 2**64 - 1, 0), 0, FOLDS, dealing_for(0.5, 4, 0))
 
 
 def test_a_piece_keeps_logits_labels_and_weights() -> None:

@@ -27,19 +27,22 @@ from trueup._fitting._rescale import (
 from trueup._fitting._roles import StreamRoles
 from trueup._fitting._rounds import fitted_model, growth_of, rescale_with, too_few, warn_of_too_few
 from trueup._fitting._sample import row_hashes
-from trueup._fitting._sides import Sides, sides_for
-from trueup._fitting._splits import Split, make_splits
+from trueup._fitting._splits import EMPTY_FOLD, ONE_CLASS, STRATIFIED_MAX_ROWS, Dealing, Split, dealing_for, make_splits
 from trueup._fitting._streaming import check_before_reading, fit_stream_model, most_intervals
 from trueup._fitting._summary import json_parameters, package_versions, seeds_from
 
 __all__ = [
     "DEFAULTS",
+    "EMPTY_FOLD",
     "LOGIT_LIMIT",
+    "ONE_CLASS",
     "PACKED_PARAMETERS",
     "PAPER_DEFAULTS",
     "SAMPLE_ROWS",
+    "STRATIFIED_MAX_ROWS",
     "Cancelled",
     "ColumnCodes",
+    "Dealing",
     "FitOptions",
     "FitOutcome",
     "FitPlan",
@@ -50,7 +53,6 @@ __all__ = [
     "PackingPlan",
     "Rescale",
     "Rescaling",
-    "Sides",
     "Split",
     "Step",
     "StreamRoles",
@@ -60,6 +62,7 @@ __all__ = [
     "check_before_reading",
     "convergence_bound",
     "copy_bins",
+    "dealing_for",
     "edges_of_sample",
     "fit_model",
     "fit_parts",
@@ -82,7 +85,6 @@ __all__ = [
     "row_hashes",
     "seeds_from",
     "shown_rounds",
-    "sides_for",
     "theta_from_sums",
     "too_few",
     "trees_and_gains",

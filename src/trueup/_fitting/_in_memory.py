@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
+from trueup._data import (
+    CalibrationTable,
+    Hashes,
+    Labels,
+    hash_column,
+    read_labels,
+    read_scores,
+    read_table,
+    read_weights,
+)
 from trueup._features import FeatureEncoder, learn_features
 from trueup._fitting._data import TrainingData
 from trueup._fitting._options import FitOptions
@@ -27,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def fit_model(
-    options: FitOptions, X: Any, y: Any, *, scores: Any, sample_weight: Any, eval_set: Any
+    options: FitOptions, X: Any, y: Any, *, scores: Any, sample_weight: Any, groups: Any, eval_set: Any
 ) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
     """Fit a model, and tell how it came about."""
     table = read_table(X)
@@ -43,6 +52,7 @@ def fit_model(
     )
     encoder = FeatureEncoder(spec)
     labels = read_labels(y, table.n_rows, pos_label=options.pos_label)
+    hashes = None if groups is None else _hashes_of(groups, table.n_rows)
     base, base_rate = _base_scores(table, scores, options, labels, weights)
     rows = _Rows.from_table(encoder, table, labels, base, weights)
     n_fit = len(rows.labels)
@@ -50,7 +60,7 @@ def fit_model(
     data = rows.with_more(watched, spec.features, labels.soft)
     del table, encoder, base, rows, watched  # a fit needs the memory, and the data hold what it needs of them
     give_back_memory()
-    splitting = _Splitting(labels, None if weights is None else weights > 0)
+    counts = None if weights is None or weights.all() else weights > 0
     seeds = seeds_from(options.random_state)
     parameters = growth_of(options, spec, seeds[1])
     splits: list[Split] | str = []
@@ -58,7 +68,9 @@ def fit_model(
         fit_rows = np.arange(n_fit, dtype=np.int32)
         splits = [(fit_rows, np.arange(n_fit, data.n_rows, dtype=np.int32))]
     elif options.validation is not None:
-        splits = splitting.splits(options.validation, seeds[0])
+        splits = make_splits(
+            options.validation, labels.values, soft=labels.soft, seed=seeds[0], groups=hashes, counts=counts
+        )
     outcome = fit_data(data, n_fit, splits, parameters, options)
     positive_rate = float(np.average(data.labels[:n_fit], weights=data.weights_of(slice(n_fit))))
     model = fitted_model(
@@ -151,30 +163,8 @@ def _watched_rows(
         raise type(error)(f"eval_set: {error}") from error
 
 
-@dataclass(frozen=True, eq=False)
-class _Splitting:
-    """The rows that a user's splitter knows: those of the table, also the ones without weight."""
-
-    labels: Labels
-    counts: npt.NDArray[np.bool_] | None
-
-    @property
-    def n_fit(self) -> int:
-        """How many rows there are to fit on."""
-        return len(self.labels.values) if self.counts is None else int(self.counts.sum())
-
-    def splits(self, validation: Any, seed: int) -> list[Split] | str:
-        """Training and validation rows among those that count, or why there are too few."""
-        labels, counts = self.labels, self.counts
-        if counts is None or counts.all():
-            return make_splits(validation, labels.values, soft=labels.soft, seed=seed)
-        if isinstance(validation, (str, int, float, np.number)):  # drawn by us, from the rows that count
-            return make_splits(validation, labels.values[counts], soft=labels.soft, seed=seed)
-        made = make_splits(validation, labels.values, soft=labels.soft, seed=seed)
-        if isinstance(made, str):
-            return made
-        place = np.cumsum(counts, dtype=np.int32) - 1
-        kept = [tuple(place[rows[counts[rows]]] for rows in split) for split in made]
-        if any(len(rows) == 0 for split in kept for rows in split):
-            return "a split of validation= has a side without weight"
-        return [(train, valid) for train, valid in kept]
+def _hashes_of(groups: Any, n_rows: int) -> Hashes:
+    hashes = hash_column(groups, name="groups")
+    if len(hashes) != n_rows:
+        raise DataError(f"groups has {len(hashes):,} values, but X has {n_rows:,} rows. Pass one value per row.")
+    return hashes

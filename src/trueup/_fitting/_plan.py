@@ -15,7 +15,6 @@ from trueup._fitting._data import TrainingData
 from trueup._fitting._packed import ColumnCodes, PackedMatrix
 from trueup._fitting._pieces import naming_roles, piece_scores, piece_weights
 from trueup._fitting._roles import StreamRoles
-from trueup._fitting._sample import row_hashes
 from trueup._model import FeatureSpec
 from trueup._scoring import score_logits
 from trueup.errors import DataError
@@ -42,15 +41,15 @@ class PackedRows:
         What the base model said; None if there is none.
     weights : float64 array or None
         Sample weights.
-    hashes : uint64 array
-        What decides on which side of a split a row is.
+    groups : uint64 array or None
+        A hash of the group of each row, if there are groups.
     """
 
     matrix: PackedMatrix
     labels: Floats
     base_logits: Floats | None
     weights: Floats | None
-    hashes: Hashes
+    groups: Hashes | None
 
     @property
     def n_rows(self) -> int:
@@ -95,17 +94,17 @@ class PackingPlan:
     def _encoder(self) -> FeatureEncoder:
         return FeatureEncoder(self.spec)
 
-    def pack(self, piece: pa.Table, first_row: int) -> PackedRows:
-        """Pack a piece, whose first row is that row of the table; rows without weight are left out."""
+    def pack(self, piece: pa.Table) -> PackedRows:
+        """Pack a piece; rows without weight are left out."""
         roles = self.roles
         weights = piece_weights(piece, roles)
-        if roles.group is None:
-            hashes = row_hashes(first_row, piece.num_rows)
-        else:
-            hashes = hash_column(piece.column(roles.group), name=f"Column {roles.group!r}")
+        groups = None
+        if roles.group is not None:
+            groups = hash_column(piece.column(roles.group), name=f"Column {roles.group!r}")
         if weights is not None and not weights.all():
             counts = weights > 0
-            piece, weights, hashes = piece.filter(counts), weights[counts], hashes[counts]
+            piece, weights = piece.filter(counts), weights[counts]
+            groups = None if groups is None else groups[counts]
         with naming_roles(roles):
             labels = read_labels(piece.column(roles.label), piece.num_rows, like=self.labels).values
         scores = piece_scores(piece, roles)
@@ -114,7 +113,7 @@ class PackingPlan:
             labels,
             None if scores is None else score_logits(scores),
             weights,
-            hashes,
+            groups,
         )
 
 
@@ -131,7 +130,8 @@ class PackedStore:
         n, roles = plan.n_rows, plan.roles
         matrix = PackedMatrix(plan.columns, tuple(np.empty(n, column.dtype) for column in plan.columns), n)
         base_logits, weights = (None if name is None else np.empty(n) for name in (roles.score, roles.weight))
-        self._rows = PackedRows(matrix, np.empty(n), base_logits, weights, np.empty(n, np.uint64))
+        groups = None if roles.group is None else np.empty(n, np.uint64)
+        self._rows = PackedRows(matrix, np.empty(n), base_logits, weights, groups)
         self._filled = 0
 
     def add(self, piece: PackedRows) -> None:
@@ -151,7 +151,7 @@ class PackedStore:
 
 
 def _arrays(rows: PackedRows) -> list[npt.NDArray[Any]]:
-    others = [rows.labels, rows.base_logits, rows.weights, rows.hashes]
+    others = [rows.labels, rows.base_logits, rows.weights, rows.groups]
     return [*rows.matrix.codes, *(array for array in others if array is not None)]
 
 

@@ -1,26 +1,136 @@
-"""Which rows grow trees and which ones watch."""
+"""Which rows grow trees and which validate: the same ones whether rows come at once, in batches or in partitions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import Hashes, mix_hashes
 from trueup._fitting._data import Rows
+from trueup._fitting._sample import row_hashes
 from trueup.errors import ParameterError
 
-__all__ = ["Split", "make_splits"]
+__all__ = ["EMPTY_FOLD", "ONE_CLASS", "STRATIFIED_MAX_ROWS", "Dealing", "Split", "dealing_for", "make_splits"]
 
+Floats = npt.NDArray[np.float64]
+Folds = npt.NDArray[np.int8]
 Split = tuple[Rows, Rows]
 
 AUTO_FOLDS = 5
 AUTO_FOLDS_MAX_ROWS = 1_000_000
 AUTO_HOLDOUT = 0.2
+# Up to as many rows, folds keep the classes in proportion, for which all labels must be in one place. Among more rows
+# chance does that as well, and a hash of a row's place gives its fold without looking at any other row.
+STRATIFIED_MAX_ROWS = 1_000_000
+_MANY = 1_000_000  # rows of which a column of numbers is no burden
 
 
-def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool, seed: int) -> list[Split] | str:
-    """Training and validation rows, or why the rows are too few for them.
+@dataclass(frozen=True)
+class Dealing:
+    """How rows are dealt to folds."""
+
+    n_folds: int  # 1 is a hold-out, 0 no validation
+    fraction: float  # the share of rows that a hold-out has
+    seed: int
+
+    @property
+    def folds(self) -> range:
+        """The folds that validate, one after the other."""
+        return range(self.n_folds)
+
+    def by_hash(self, hashes: Hashes) -> Folds:
+        """The fold of each row, from the hash of its group; of a hold-out, the rows of fold 0 validate."""
+        folds = np.empty(len(hashes), np.int8)
+        for first in range(0, len(hashes), _MANY):  # a number takes eight times the memory of a fold
+            mixed = mix_hashes(hashes[first : first + _MANY], self.seed)
+            even = (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            folds[first : first + _MANY] = np.floor(even * self.n_folds) if self.n_folds > 1 else even >= self.fraction
+        return folds
+
+    def by_place(self, first_row: int, n_rows: int) -> Folds:
+        """The fold of each of some rows that follow each other, from their places in the table."""
+        folds = [
+            self.by_hash(row_hashes(first, min(_MANY, first_row + n_rows - first)))
+            for first in range(first_row, first_row + n_rows, _MANY)
+        ]
+        return np.concatenate([np.empty(0, np.int8), *folds])
+
+    def by_label(self, labels: Floats, soft: bool) -> Folds | str:
+        """The fold of each of all rows, with the classes in proportion; or why there are too few rows."""
+        if len(labels) > STRATIFIED_MAX_ROWS:
+            return self.by_place(0, len(labels))
+        made = _folds(self, labels, soft) if self.n_folds > 1 else _hold_out(self, labels, soft)
+        if isinstance(made, str):
+            return made
+        folds = np.full(len(labels), self.n_folds, np.int8)
+        try:
+            for fold, (_, valid) in enumerate(made.split(_any_table(len(labels)), labels)):
+                folds[valid] = fold
+        except ValueError as error:
+            raise ParameterError(f"validation can't split {len(labels):,} rows: {error}") from error
+        return folds
+
+    def splits(self, labels: Floats, *, soft: bool, groups: Hashes | None = None) -> list[Split] | str:
+        """Training and validation rows of every fold, or why there are too few; groups are given by their hashes."""
+        if not self.n_folds:
+            return []
+        folds = self.by_label(labels, soft) if groups is None else self.by_hash(groups)
+        if isinstance(folds, str):
+            return folds
+        splits = []
+        for fold in self.folds:
+            train, valid = _places(folds != fold), _places(folds == fold)
+            if len(train) == 0 or len(valid) == 0:
+                return EMPTY_FOLD
+            if not soft and _are_of_one_class(labels, train):
+                return ONE_CLASS
+            splits.append((train, valid))
+        return splits
+
+
+EMPTY_FOLD = "there are too few groups to split: a fold would be empty"
+ONE_CLASS = "the training rows of a fold have one class only"
+
+
+def dealing_for(validation: Any, n_rows: int, seed: int) -> Dealing:
+    """How so many rows are dealt for the validation that a user asked for: "auto", a number of folds or a fraction.
+
+    Examples
+    --------
+    >>> dealing_for("auto", 10_000_000, seed=0)
+    Dealing(n_folds=1, fraction=0.2, seed=0)
+    """
+    if validation is None:
+        return Dealing(0, 0.0, seed)
+    if isinstance(validation, str) and validation == "auto":
+        validation = AUTO_FOLDS if n_rows <= AUTO_FOLDS_MAX_ROWS else AUTO_HOLDOUT
+    if isinstance(validation, (int, np.integer)) and not isinstance(validation, bool):
+        if not 2 <= validation <= 100:
+            raise ParameterError(f"validation={validation}: there must be from 2 to 100 folds. A fraction holds out.")
+        return Dealing(int(validation), 0.0, seed)
+    if isinstance(validation, (float, np.floating)):
+        if not 0 < validation < 1:
+            raise ParameterError(f"validation={validation}: the fraction to hold out must be between 0 and 1.")
+        return Dealing(1, float(validation), seed)
+    raise ParameterError(
+        f'validation must be "auto", a fraction, a number of folds or None, got {validation!r}. A splitter works with '
+        "fit alone, which has all rows in memory; elsewhere, keep rows of a group together with group=."
+    )
+
+
+def make_splits(
+    validation: Any,
+    labels: Floats,
+    *,
+    soft: bool,
+    seed: int,
+    groups: Hashes | None = None,
+    counts: npt.NDArray[np.bool_] | None = None,
+) -> list[Split] | str:
+    """Training and validation rows of a table in memory, or why there are too few rows for them.
 
     Parameters
     ----------
@@ -32,41 +142,54 @@ def make_splits(validation: Any, labels: npt.NDArray[np.float64], *, soft: bool,
         Whether the labels are probabilities.
     seed : int
         For the shuffle.
+    groups : uint64 array, optional
+        A hash of each row's group.
+    counts : bool array, optional
+        The rows with a weight, among which the rows of the splits are counted. A user's splitter is given all rows.
 
     Returns
     -------
     list of pairs of index arrays, or str
         The splits; or a reason.
     """
-    from sklearn.model_selection import check_cv
-
-    if isinstance(validation, str) and validation == "auto":
-        validation = AUTO_FOLDS if len(labels) <= AUTO_FOLDS_MAX_ROWS else AUTO_HOLDOUT
-    splitter: Any
-    if isinstance(validation, (int, np.integer)) and not isinstance(validation, bool):
-        splitter = _folds(int(validation), labels, soft, seed)
-    elif isinstance(validation, (float, np.floating)):
-        splitter = _hold_out(float(validation), labels, soft, seed)
-    else:
-        try:
-            splitter = check_cv(validation)
-        except (ValueError, TypeError) as error:
-            raise ParameterError(
-                f'validation must be "auto", a fraction, a number of folds, a splitter or None, got {validation!r}.'
-            ) from error
-    if isinstance(splitter, str):
-        return splitter
-    rows = np.zeros((len(labels), 1), dtype=np.uint8)  # a splitter wants to see as many rows, and looks at nothing else
-    try:
-        splits = [(_sorted(train), _sorted(valid)) for train, valid in splitter.split(rows, labels)]
-    except (ValueError, TypeError) as error:
-        raise ParameterError(f"validation={validation!r} can't split these rows: {error}") from error
+    if isinstance(validation, (str, int, float, np.number)) and not isinstance(validation, bool):
+        if counts is not None:
+            labels, groups = labels[counts], None if groups is None else groups[counts]
+        return dealing_for(validation, len(labels), seed).splits(labels, soft=soft, groups=groups)
+    splits = _splits_of_user(validation, labels, groups)
     for train, valid in splits:
         if len(train) == 0 or len(valid) == 0:
-            return "a split of validation= has an empty side"
-        if not soft and len(np.unique(labels[train])) < 2:
-            return "a split of validation= trains on one class only"
+            return "a split of validation= has no training or no validation rows"
+        if not soft and _are_of_one_class(labels, train):
+            return ONE_CLASS
+    if counts is None:
+        return splits
+    place = np.cumsum(counts, dtype=np.int32) - 1
+    splits = [(place[train[counts[train]]], place[valid[counts[valid]]]) for train, valid in splits]
+    if any(len(rows) == 0 for split in splits for rows in split):
+        return "a split of validation= has no training or no validation rows with a weight"
     return splits
+
+
+def _splits_of_user(validation: Any, labels: Floats, groups: Hashes | None) -> list[Split]:
+    from sklearn.model_selection import check_cv
+
+    try:
+        splitter = check_cv(validation)
+    except (ValueError, TypeError) as error:
+        raise ParameterError(
+            f'validation must be "auto", a fraction, a number of folds, a splitter or None, got {validation!r}.'
+        ) from error
+    try:
+        made = splitter.split(_any_table(len(labels)), labels, groups)
+        return [(_sorted(train), _sorted(valid)) for train, valid in made]
+    except (ValueError, TypeError) as error:
+        raise ParameterError(f"validation={validation!r} can't split these rows: {error}") from error
+
+
+def _any_table(n_rows: int) -> npt.NDArray[np.uint8]:
+    """What splitters want to see of the rows: they look at nothing but how many there are."""
+    return np.zeros((n_rows, 1), dtype=np.uint8)
 
 
 def _sorted(rows: npt.NDArray[Any]) -> Rows:
@@ -75,33 +198,42 @@ def _sorted(rows: npt.NDArray[Any]) -> Rows:
     return narrow
 
 
-def _folds(n_folds: int, labels: npt.NDArray[np.float64], soft: bool, seed: int) -> Any:
+def _folds(dealing: Dealing, labels: Floats, soft: bool) -> Any:
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    if n_folds < 2:
-        raise ParameterError(f"validation={n_folds}: there must be at least 2 folds. A fraction makes a hold-out.")
-    if soft and len(labels) < n_folds:
-        return f"{n_folds} folds need {n_folds} rows, and there are {len(labels)}"
-    if not soft and _rarest(labels) < n_folds:
-        return f"{n_folds} folds need {n_folds} rows of each class, and one class has {_rarest(labels)}"
+    n = dealing.n_folds
+    if soft and len(labels) < n:
+        return f"{n} folds need {n} rows, and there are {len(labels)}"
+    if not soft and _rarest(labels) < n:
+        return f"{n} folds need {n} rows of each class, and one class has {_rarest(labels)}"
     kind = KFold if soft else StratifiedKFold
-    return kind(n_folds, shuffle=True, random_state=seed)
+    return kind(n, shuffle=True, random_state=dealing.seed)
 
 
-def _hold_out(fraction: float, labels: npt.NDArray[np.float64], soft: bool, seed: int) -> Any:
+def _hold_out(dealing: Dealing, labels: Floats, soft: bool) -> Any:
     from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-    if not 0 < fraction < 1:
-        raise ParameterError(f"validation={fraction}: a hold-out's fraction must be between 0 and 1.")
-    held = round(len(labels) * fraction)
+    held = round(len(labels) * dealing.fraction)
     if min(held, len(labels) - held) < 2 or (not soft and _rarest(labels) < 2):
         which = "" if soft else " of each class"
-        return f"a hold-out needs at least 2 rows{which} on each side, and there are {len(labels)} rows"
+        return f"a hold-out needs 2 rows{which} that train and 2 that validate, and there are {len(labels)} rows"
     kind = ShuffleSplit if soft else StratifiedShuffleSplit
-    return kind(1, test_size=fraction, random_state=seed)
+    return kind(1, test_size=dealing.fraction, random_state=dealing.seed)
 
 
-def _rarest(labels: npt.NDArray[np.float64]) -> int:
+def _rarest(labels: Floats) -> int:
     """How many rows the rarer class has."""
     positive = int((labels == 1).sum())
     return min(positive, len(labels) - positive)
+
+
+def _places(rows: npt.NDArray[np.bool_]) -> Rows:
+    found = [
+        (np.flatnonzero(rows[first : first + _MANY]) + first).astype(np.int32) for first in range(0, len(rows), _MANY)
+    ]
+    return np.concatenate([np.empty(0, np.int32), *found])
+
+
+def _are_of_one_class(labels: Floats, rows: Rows) -> bool:
+    first = labels[rows[0]]
+    return all((labels[rows[start : start + _MANY]] == first).all() for start in range(0, len(rows), _MANY))

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from trueup._data import Hashes, Stream, listed, naming, open_stream
+from trueup._data import Stream, listed, naming, open_stream
 from trueup._fitting._facts import TableFacts
 from trueup._fitting._options import FitOptions
 from trueup._fitting._plan import PackedRows, PackedStore, PackingPlan
 from trueup._fitting._roles import StreamRoles
 from trueup._fitting._rounds import fit_data, fitted_model, growth_of
-from trueup._fitting._sides import Sides, sides_for
-from trueup._fitting._splits import Split
+from trueup._fitting._splits import dealing_for
 from trueup._fitting._summary import seeds_from
 from trueup._model import CalibrationModel, FeatureSpec, RoundRecord
 from trueup._runtime import give_back_memory, shown_progress
@@ -25,7 +23,6 @@ from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 
 __all__ = ["check_before_reading", "fit_stream_model", "most_intervals", "roles_of"]
 
-_MANY = 1_000_000  # rows of which a column of numbers is no burden
 _MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
 
 
@@ -43,8 +40,8 @@ def fit_stream_model(
     seeds = seeds_from(options.random_state)
     check_before_reading(options, seeds)
     plan, rows = _packed(stream, roles, options)
-    sides = sides_for(options.validation, plan.n_rows, seeds[0])
-    splits = _splits(sides, rows, soft=plan.labels.soft)
+    dealing = dealing_for(options.validation, plan.n_rows, seeds[0])
+    splits = dealing.splits(rows.labels, soft=plan.labels.soft, groups=rows.groups)
     base_rate = None if roles.score is not None else float(np.average(rows.labels, weights=rows.weights))
     base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
     data = rows.training_data(plan.labels.soft, base_logit)
@@ -106,7 +103,7 @@ def most_intervals(options: FitOptions) -> int:
 
 def check_before_reading(options: FitOptions, seeds: tuple[int, int]) -> None:
     """Refuse parameters that can't be meant, before rows are read for a long time."""
-    sides_for(options.validation, 0, seeds[0])
+    dealing_for(options.validation, 0, seeds[0])
     most_intervals(options)
     growth_of(options, FeatureSpec((), ()), seeds[1])
 
@@ -118,7 +115,7 @@ def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[Pa
     plan = facts.plan(most_intervals(options), options.pos_label)
     del facts
     store = PackedStore(plan)
-    _read(stream, roles, options, "packing", lambda piece, first_row: store.add(plan.pack(piece, first_row)))
+    _read(stream, roles, options, "packing", lambda piece, _: store.add(plan.pack(piece)))
     return plan, store.rows()
 
 
@@ -131,40 +128,3 @@ def _read(stream: Stream, roles: StreamRoles, options: FitOptions, doing: str, u
                 use(batch.table, first_row)
             first_row += batch.table.num_rows
             progress.advance(batch.table.num_rows)
-
-
-def _splits(sides: Sides, rows: PackedRows, *, soft: bool) -> list[Split] | str:
-    """Training and validation rows, or why there are too few for them."""
-    if not sides.n_folds:
-        return []
-    dealt = _dealt(sides, rows.hashes)
-    splits = []
-    for part in sides.parts:
-        train, valid = _places(dealt != part), _places(dealt == part)
-        if len(train) == 0 or len(valid) == 0:
-            return "there are too few groups to split: a fold would be empty"
-        if not soft and _of_one_class(rows.labels, train):
-            return "one side of the split trains on one class only"
-        splits.append((train, valid))
-    return splits
-
-
-def _dealt(sides: Sides, hashes: Hashes) -> npt.NDArray[np.int8]:
-    """The side of each row, some rows at a time: a hash takes eight times the memory of a side."""
-    dealt = np.empty(len(hashes), np.int8)
-    for first in range(0, len(hashes), _MANY):
-        dealt[first : first + _MANY] = sides.of_rows(hashes[first : first + _MANY])
-    return dealt
-
-
-def _places(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-    found = [
-        (np.flatnonzero(rows[first : first + _MANY]) + first).astype(np.int32) for first in range(0, len(rows), _MANY)
-    ]
-    return np.concatenate(found)
-
-
-def _of_one_class(labels: npt.NDArray[np.float64], train: npt.NDArray[np.int32]) -> bool:
-    return all(
-        (labels[train[first : first + _MANY]] == labels[train[0]]).all() for first in range(0, len(train), _MANY)
-    )

@@ -177,6 +177,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         scores: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         eval_set: tuple[Any, ...] | None = None,
     ) -> MCGrad:
         """Learn where the scores are wrong.
@@ -192,6 +193,9 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ``predict_proba``. Without them, and without `score_column`, the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
+        groups : array-like, optional
+            The group of each row, such as a user's id or a day. Rows of a group are never split apart: all of them
+            grow trees or all validate. A splitter given as `validation` gets the groups.
         eval_set : tuple, optional
             ``(X, y)``, ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``: rows that decide the number
             of rounds instead of `validation`.
@@ -204,7 +208,9 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
             y = column_or_1d(y, warn=True)
         options = FitOptions(**self.get_params(deep=False))
-        model, history = fit_model(options, X, y, scores=scores, sample_weight=sample_weight, eval_set=eval_set)
+        model, history = fit_model(
+            options, X, y, scores=scores, sample_weight=sample_weight, groups=groups, eval_set=eval_set
+        )
         self._set_model(model, history)
         return self
 

@@ -13,15 +13,19 @@ import numpy as np
 from sklearn.base import clone
 
 from trueup._fitting import (
+    EMPTY_FOLD,
+    ONE_CLASS,
     SAMPLE_ROWS,
+    STRATIFIED_MAX_ROWS,
+    Dealing,
     FitOptions,
     FitOutcome,
     FitPlan,
     GrowthParameters,
     PackingPlan,
-    Sides,
     StreamRoles,
     check_before_reading,
+    dealing_for,
     fit_parts,
     fitted_model,
     growth_of,
@@ -29,7 +33,6 @@ from trueup._fitting import (
     rescale_with,
     seeds_from,
     shown_rounds,
-    sides_for,
     too_few,
     warn_of_too_few,
 )
@@ -43,6 +46,7 @@ from trueup.distributed._pieces import (
     PieceSizes,
     base_logits,
     concatenated,
+    dealt,
     describe_piece,
     facts_of,
     label_sums,
@@ -81,7 +85,7 @@ def fit_dask(
         The column of weights.
     group : str, optional
         A column of groups, such as a user's id, which are never split apart: a hash of the group decides which rows
-        validate. By default it is the partition and the place in it, so that other partitions deal rows otherwise.
+        validate. By default rows are dealt by their place in the frame, in the order of its partitions.
     estimator : MCGrad, optional
         The parameters to fit with; ``MCGrad()`` by default. It is cloned, and its `n_jobs` is of no use here: every
         worker uses the threads that it has.
@@ -153,10 +157,10 @@ def _fit(
     check_before_reading(options, seeds)
     partitions = list(frame.to_delayed())
     plan = _learned(client, partitions, roles, options)
-    sides = sides_for(options.validation, plan.n_rows, seeds[0])
-    rows, sizes, base_rate, positive_rate = _packed(client, partitions, plan, sides)
+    dealing = dealing_for(options.validation, plan.n_rows, seeds[0])
+    rows, sizes, base_rate, positive_rate, reason = _packed(client, partitions, plan, dealing)
     parameters = growth_of(options, plan.spec, seeds[1])
-    outcome = _fitted(rows, sizes, sides, plan, parameters=parameters, options=options)
+    outcome = _fitted(rows, sizes, dealing, plan, reason=reason, parameters=parameters, options=options)
     model = fitted_model(
         options,
         plan.spec,
@@ -184,11 +188,13 @@ def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options
 
 
 def _packed(
-    client: Any, partitions: Sequence[Any], plan: PackingPlan, sides: Sides
-) -> tuple[DaskRows, list[PieceSizes], float | None, float]:
-    """All rows on the workers, how many are on which side, the base rate if there are no scores, and that of labels."""
+    client: Any, partitions: Sequence[Any], plan: PackingPlan, dealing: Dealing
+) -> tuple[DaskRows, list[PieceSizes], float | None, float, str]:
+    """All rows on the workers and how many are in which fold, the base rate if there are no scores, that of labels, and
+    why there are too few rows for the folds, if they are.
+    """
     cut = min(2**64 - 1, int(SAMPLE_ROWS / plan.n_rows * 2**64))
-    packed = spread(client, partitions, pack_piece, shared_with_all(client, plan), sides, cut)
+    packed = spread(client, partitions, pack_piece, shared_with_all(client, plan), cut)
     with naming_unreadable(partitions, packed, plan.roles.columns):
         counts = client.gather(client.map(_n_rows, packed, pure=False))
     if sum(counts) != plan.n_rows:
@@ -196,29 +202,50 @@ def _packed(
             f"The frame had {plan.n_rows:,} rows when it was read first, and {sum(counts):,} when it was read again. "
             "It must give the same rows whenever it is computed."
         )
-    pieces = Pieces(client, [piece for piece, n_rows in zip(packed, counts, strict=True) if n_rows])
+    packed = [piece for piece, n in zip(packed, counts, strict=True) if n]
+    counts = [n for n in counts if n]
+    folds, reason = _folds(client, packed, counts, plan, dealing)
+    places = np.cumsum([0, *counts[:-1]]).tolist()
+    pieces = Pieces(client, client.map(dealt, packed, places, folds, dealing=dealing, pure=False))
     weight, positive = pieces.total(label_sums)
     rate = positive / weight
     base_rate = None if plan.roles.score is not None else rate
     base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
     logits = pieces.map(base_logits, base_logit=base_logit)
     reference = reduced(client, concatenated, pieces.map(sampled_codes))
-    parts: list[int | None] = [*sides.parts, None]
+    parts: list[int | None] = [*dealing.folds, None]
     sizes = pieces.each(describe_piece, logits, parts=parts, soft=plan.labels.soft)
-    return DaskRows(pieces, len(plan.columns), logits, reference), sizes, base_rate, rate
+    return DaskRows(pieces, len(plan.columns), logits, reference), sizes, base_rate, rate, reason
+
+
+def _folds(
+    client: Any, packed: Sequence[Any], counts: Sequence[int], plan: PackingPlan, dealing: Dealing
+) -> tuple[Sequence[Any], str]:
+    """The fold of each row of each piece, None if its worker can tell; and why there are too few rows, if they are.
+
+    Up to the number of rows where folds keep the classes in proportion, labels come here and folds go back: a fit in
+    memory and one on a cluster validate the same rows.
+    """
+    on_workers = [None] * len(packed)
+    if not dealing.n_folds or plan.roles.group is not None or plan.n_rows > STRATIFIED_MAX_ROWS:
+        return on_workers, ""
+    labels = np.concatenate(client.gather(client.map(_labels, packed, pure=False)))
+    folds = dealing.by_label(labels, plan.labels.soft)
+    return (on_workers, folds) if isinstance(folds, str) else (np.split(folds, np.cumsum(counts)[:-1]), "")
 
 
 def _fitted(
     rows: DaskRows,
     sizes: Sequence[PieceSizes],
-    sides: Sides,
+    dealing: Dealing,
     plan: PackingPlan,
     *,
+    reason: str,
     parameters: GrowthParameters,
     options: FitOptions,
 ) -> FitOutcome:
-    parts: list[int | None] = [*sides.parts, None]
-    reason = _too_few(sizes, parts, plan, parameters)
+    parts: list[int | None] = [*dealing.folds, None]
+    reason = reason or _too_few(sizes, parts, plan, parameters)
     if reason and options.max_rounds:
         warn_of_too_few(reason)
         return FitOutcome((), (), np.zeros(rows.n_features + 1))
@@ -231,13 +258,13 @@ def _fitted(
         growth = Growth(fit, parts[place], booster, n_trees, plan.labels.soft, unit)
         return DaskPart(rows, growth, [size.train[place][0] for size in sizes])
 
-    searched = [part(place) for place in sides.parts] or [part(-1)]
+    searched = [part(place) for place in dealing.folds] or [part(-1)]
     fit_plan = FitPlan(
-        splits=[(_NO_ROWS, _NO_ROWS) for _ in sides.parts],
+        splits=[(_NO_ROWS, _NO_ROWS) for _ in dealing.folds],
         refit_rows=_NO_ROWS,
         max_rounds=int(options.max_rounds),
         patience=int(options.patience),
-        rescale=rescale_with(options, validated=sides.n_folds > 0),
+        rescale=rescale_with(options, validated=dealing.n_folds > 0),
         n_threads=1,  # the workers have theirs; rounds are grown one after the other
     )
 
@@ -247,7 +274,7 @@ def _fitted(
 
     try:
         with shown_rounds(options.verbose, fit_plan.max_rounds) as listener:
-            return fit_parts(searched, final_part if sides.n_folds else None, fit_plan, listener, agreed_rescaling)
+            return fit_parts(searched, final_part if dealing.n_folds else None, fit_plan, listener, agreed_rescaling)
     finally:
         with contextlib.suppress(Exception):
             rows.pieces.client.run(forget, fit, on_error="ignore")
@@ -263,9 +290,9 @@ def _too_few(
     for place, part in enumerate(parts):
         n_rows, positive, hessian = (sum(values) for values in zip(*(size.train[place] for size in sizes), strict=True))
         if n_rows == 0 or (part is not None and not sum(size.watch[place] for size in sizes)):
-            return "there are too few groups to split: a fold would be empty"
+            return EMPTY_FOLD
         if not plan.labels.soft and positive in (0, n_rows):
-            return "one side of the split trains on one class only"
+            return ONE_CLASS
         reason = too_few(int(n_rows), float(hessian), plan.roles.weight is not None, parameters)
         if reason:
             return reason
@@ -284,3 +311,7 @@ def _plan_of(facts: PartitionFacts, intervals: int, pos_label: Any) -> PackingPl
 
 def _n_rows(piece: Any) -> int:
     return int(piece.rows.n_rows)
+
+
+def _labels(piece: Any) -> Any:
+    return piece.rows.labels

@@ -16,10 +16,10 @@ from trueup import _native
 from trueup._data import listed, part_of, to_arrow
 from trueup._fitting import (
     LOGIT_LIMIT,
+    Dealing,
     PackedRows,
     PackingPlan,
     Rescaling,
-    Sides,
     StreamRoles,
     TableFacts,
     TrainingData,
@@ -42,6 +42,7 @@ __all__ = [
     "base_logits",
     "concatenated",
     "corrections",
+    "dealt",
     "describe_piece",
     "edges_of_logits",
     "facts_of",
@@ -73,14 +74,14 @@ class Piece:
     ----------
     rows : PackedRows
         Its rows.
-    sides : int8 array
-        On which side of each split a row is.
+    folds : int8 array
+        In which fold a row validates.
     sampled : int32 array
         The rows of a sample of the whole table, from which bins are made.
     """
 
     rows: PackedRows
-    sides: npt.NDArray[np.int8]
+    folds: npt.NDArray[np.int8]
     sampled: npt.NDArray[np.int32]
 
     def data(self, soft: bool) -> TrainingData:
@@ -91,13 +92,13 @@ class Piece:
         """The rows that grow trees when a fold is held out; None holds nothing out."""
         if part is None:
             return np.arange(self.rows.n_rows, dtype=np.int32)
-        return np.flatnonzero(self.sides != part).astype(np.int32)
+        return np.flatnonzero(self.folds != part).astype(np.int32)
 
     def watches(self, part: int | None) -> npt.NDArray[np.int32]:
         """The rows that are held out."""
         if part is None:
             return np.empty(0, dtype=np.int32)
-        return np.flatnonzero(self.sides == part).astype(np.int32)
+        return np.flatnonzero(self.folds == part).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +127,21 @@ def merged_facts(facts: Sequence[PartitionFacts]) -> PartitionFacts:
     return PartitionFacts(merged, facts[0].first, facts[-1].last)
 
 
-def pack_piece(partition: Any, plan: PackingPlan, sides: Sides, cut: int, number: int) -> Piece:
-    """Pack a partition; rows whose hashes are at most the cut are the sample."""
+def pack_piece(partition: Any, plan: PackingPlan, cut: int, number: int) -> Piece:
+    """Pack a partition, whose rows are in no fold yet; rows whose hashes are at most the cut are the sample."""
     with naming_partition(number):
-        rows = plan.pack(as_arrow(partition, plan.roles.columns), number * ROWS_A_PARTITION)
+        rows = plan.pack(as_arrow(partition, plan.roles.columns))
     sampled = np.flatnonzero(row_hashes(number * ROWS_A_PARTITION, rows.n_rows) <= np.uint64(cut)).astype(np.int32)
-    return Piece(rows, sides.of_rows(rows.hashes), sampled)
+    return Piece(rows, np.empty(0, np.int8), sampled)
+
+
+def dealt(piece: Piece, first_row: int, folds: npt.NDArray[np.int8] | None, dealing: Dealing) -> Piece:
+    """The rows in their folds: those that are given, or by their groups, or by their places in the table."""
+    rows = piece.rows
+    if folds is None:
+        groups = rows.groups
+        folds = dealing.by_place(first_row, rows.n_rows) if groups is None else dealing.by_hash(groups)
+    return replace(piece, rows=replace(rows, groups=None), folds=folds)
 
 
 def as_arrow(partition: Any, columns: Sequence[str]) -> pa.Table:
@@ -230,7 +240,7 @@ def concatenated(parts: Sequence[Floats]) -> Floats:
 def sampled_logits(piece: Piece, logits: Floats, part: int | None) -> Floats:
     """The logits of the sampled rows that grow trees."""
     sampled = piece.sampled
-    return logits[sampled if part is None else sampled[piece.sides[sampled] != part]]
+    return logits[sampled if part is None else sampled[piece.folds[sampled] != part]]
 
 
 def edges_of_logits(sample: Floats) -> Floats:

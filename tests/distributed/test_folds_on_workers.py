@@ -1,4 +1,4 @@
-"""On which side of a split a row is on a cluster: what its key says, whichever process asks, however rows are dealt."""
+"""In which fold a row is on a cluster: where its group or its place says, whichever process asks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from distributed import Client
 
-from dask_fits import COLUMNS, frame_of, quick_estimator, rows_of_traffic, sides_here
+from dask_fits import COLUMNS, folds_here, frame_of, quick_estimator, rows_of_traffic
 from trueup._data import hash_column
-from trueup._fitting import seeds_from, sides_for
+from trueup._fitting import _splits, dealing_for, make_splits, seeds_from
 from trueup.distributed import _fit, fit_dask
 from trueup.distributed._cluster import Pieces
 from trueup.metrics import log_loss
@@ -28,10 +28,10 @@ CUTS = {
 }
 
 
-def test_all_workers_and_the_client_agree_on_the_side_of_every_row(client: Client) -> None:
-    for key in ("user", "name"):
-        keys = ROWS[key].tolist()
-        told = [sides_here(keys), *client.run(sides_here, keys).values()]
+def test_all_workers_and_the_client_agree_on_the_fold_of_every_row(client: Client) -> None:
+    for name in ("user", "name"):
+        groups = ROWS[name].tolist()
+        told = [folds_here(groups), *client.run(folds_here, groups).values()]
         assert len({process for process, _ in told}) == 3
         assert told[0][1] == told[1][1] == told[2][1]
 
@@ -61,16 +61,22 @@ def _places_held_out(piece: Any) -> list[int]:
 
 def test_however_rows_are_dealt_the_same_are_held_out(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (held_out(alone, monkeypatch, parts, group="name") for parts in CUTS.values())
-    dealt = sides_for(0.3, 2_000, seeds_from(quick_estimator().random_state)[0]).of_rows(hash_column(ROWS["name"]))
+    dealt = dealing_for(0.3, 2_000, seeds_from(quick_estimator().random_state)[0]).by_hash(hash_column(ROWS["name"]))
     assert first == second == set(np.flatnonzero(dealt == 0).tolist())
     assert not set(ROWS["user"].iloc[sorted(first)]) & set(ROWS["user"].drop(sorted(first)))
     assert 0.2 < len(first) / 2_000 < 0.4
 
 
-def test_without_groups_other_partitions_deal_rows_otherwise(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (held_out(alone, monkeypatch, [ROWS[:cut], ROWS[cut:]]) for cut in (900, 1_000))
-    assert first != second
-    assert {row for row in first if row < 900} == {row for row in second if row < 900}  # whose places are the same
+@pytest.mark.parametrize("most_stratified", [1_000_000, 100], ids=["stratified", "by place"])
+def test_without_groups_rows_are_dealt_as_in_memory_whatever_the_partitions(
+    alone: Client, monkeypatch: pytest.MonkeyPatch, most_stratified: int
+) -> None:
+    for module in (_splits, _fit):
+        monkeypatch.setattr(module, "STRATIFIED_MAX_ROWS", most_stratified)
+    ((_, valid),) = make_splits(0.3, ROWS["clicked"].to_numpy(float), soft=False, seed=seeds_from(0)[0])
+    for parts in ([ROWS[:900], ROWS[900:]], [ROWS[:1_000], ROWS[1_000:]]):
+        with monkeypatch.context() as patched:
+            assert held_out(alone, patched, parts) == set(valid.tolist())
 
 
 def test_models_of_other_partitions_are_as_good(client: Client) -> None:
