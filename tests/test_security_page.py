@@ -28,7 +28,7 @@ def test_the_limits_of_model_files_are_as_told() -> None:
 
 def test_the_limits_of_requests_are_as_told() -> None:
     pytest.importorskip("granian")
-    from trueup.serving import ServerOptions, _arrow_columns, _arrow_messages
+    from trueup.serving import ServerOptions, _arrow, _arrow_messages
 
     text, options = page(), ServerOptions(models={"m": "m"})
     assert f"({options.max_body_bytes // MIB} MiB, {options.max_rows:,} rows)" in text
@@ -36,5 +36,5 @@ def test_the_limits_of_requests_are_as_told() -> None:
     assert in_work in text
     assert f"let go after {options.request_seconds:g} s" in text
     assert f"at most {_arrow_messages._MAX_MESSAGES:,} messages" in text
-    assert f"views of at most {_arrow_columns._MAX_VIEWED_BYTES // MIB} MiB" in text
+    assert f"views of at most {_arrow._MAX_VIEWED_BYTES // MIB} MiB" in text
     assert f"listens on {options.host}" in text

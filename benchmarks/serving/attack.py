@@ -1,6 +1,6 @@
-"""Attacks on a server of our own: its memory, whether it still says that it lives, and whether others are answered.
+"""Attack a server of our own, and see what its memory does and whether others are still answered.
 
-Each attack runs with one connection and with eight. Nothing here leaves the machine.
+Each attack runs against a new server, with one connection and with eight. Nothing leaves the machine.
 
     python benchmarks/serving/attack.py [--seconds 30] [--attack trailers] [--json out.json]
 """
@@ -12,6 +12,7 @@ import contextlib
 import http.client
 import json
 import socket
+import struct
 import tempfile
 import threading
 import time
@@ -20,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from loopback import Server, resident_mb, running_server
+import pyarrow as pa
+from loopback import ARROW, Server, http_request, resident_mb, running_server
 from measured_service import finish
 
 from trueup import MCGrad
@@ -35,21 +37,62 @@ HONEST = json.dumps({"rows": [{"x": 0.5}], "scores": [0.2]})
 class Attack:
     """What is sent first, what is sent again and again, and how many connections one attacker holds."""
 
-    start: str
-    more: str = ""
+    start: bytes
+    more: bytes = b""
     held: int = 1
+    waits: bool = False  # for an answer to each of `more`
 
 
-CHUNKED = JSON_HEAD + "transfer-encoding: chunked\r\n\r\n"
-ATTACKS = {
-    "pipelining": Attack("", "GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 3600),
-    "trailers": Attack(CHUNKED + "1\r\n{\r\n0\r\n", "a:b\r\n" * 13_000),
-    "chunks": Attack(CHUNKED, "10000\r\n" + " " * 0x10000 + "\r\n"),
-    "headers": Attack("GET /healthz HTTP/1.1\r\nhost: x\r\n", f"x-more: {'a' * 4000}\r\n"),
-    "one byte of a body": Attack(JSON_HEAD + "content-length: 100\r\n\r\n{", held=70),
-    "most of a large body": Attack(JSON_HEAD + f"content-length: {2**25}\r\n\r\n" + " " * (2**25 - 1)),
-    "silence": Attack("", held=70),
-}
+def long_dictionary() -> bytes:
+    """An Arrow stream of half a kilobyte whose dictionary is a billion nulls, which take no bytes."""
+    column = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.nulls(1 << 30))
+    table = pa.table({"x": column, "score": [0.2]})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def old_compression() -> bytes:
+    """An Arrow stream of 80 KB whose metadata, in the way of Arrow 0.17, say that a gigabyte is compressed in it."""
+    n_rows, codec = 5000, pa.Codec("zstd")
+
+    def squeezed(n_bytes: int) -> pa.Buffer:
+        """Zeros, compressed, and filled up with a frame that is skipped to the size that Arrow expects."""
+        content = bytes(codec.compress(bytes(n_bytes)))
+        n_filling = 8 * n_rows - 16 - len(content)
+        filled = struct.pack("<q", n_bytes) + content + struct.pack("<II", 0x184D2A50, n_filling) + bytes(n_filling)
+        return pa.py_buffer(filled)
+
+    columns = [pa.Array.from_buffers(pa.float64(), n_rows, [None, squeezed(size)]) for size in (1 << 30, 8 * n_rows)]
+    batch = pa.RecordBatch.from_arrays(columns, names=["x", "score"])
+    options = pa.ipc.IpcWriteOptions(metadata_version=pa.ipc.MetadataVersion.V4)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch, custom_metadata={"ARROW:experimental_compression": "zstd"})
+    return bytes(sink.getvalue())
+
+
+UPGRADE = "connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n"
+HEAD = JSON_HEAD.encode()
+CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
+
+
+def all_attacks() -> dict[str, Attack]:
+    """The attacks by name."""
+    upgrade = f"{JSON_HEAD}{UPGRADE}content-length: {len(HONEST)}\r\n\r\n{HONEST}".encode()
+    return {
+        "pipelining": Attack(b"", b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 3600),
+        "trailers": Attack(CHUNKED + b"1\r\n{\r\n0\r\n", b"a:b\r\n" * 13_000),
+        "chunks": Attack(CHUNKED, b"10000\r\n" + b" " * 0x10000 + b"\r\n"),
+        "headers": Attack(b"GET /healthz HTTP/1.1\r\nhost: x\r\n", b"x-more: " + b"a" * 4000 + b"\r\n"),
+        "upgrades": Attack(b"", upgrade, waits=True),
+        "one byte of a body": Attack(HEAD + b"content-length: 100\r\n\r\n{", held=70),
+        "most of a large body": Attack(HEAD + b"content-length: %d\r\n\r\n" % 2**25 + b" " * (2**25 - 1)),
+        "silence": Attack(b"", held=70),
+        "long dictionary": Attack(b"", http_request(long_dictionary(), ARROW), waits=True),
+        "old compression": Attack(b"", http_request(old_compression(), ARROW), waits=True),
+    }
 
 
 @dataclass
@@ -64,7 +107,7 @@ class Seen:
 
 def attack_until(end: float, port: int, attack: Attack) -> None:
     """Attack again as soon as the server gives up, and never read an answer."""
-    start, more = attack.start.encode(), attack.more.encode()
+    start, more = attack.start, attack.more
     while time.monotonic() < end:
         with contextlib.ExitStack() as held, contextlib.suppress(OSError):
             clients = [held.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(attack.held)]
@@ -73,6 +116,8 @@ def attack_until(end: float, port: int, attack: Attack) -> None:
                 client.sendall(start)
             while more and time.monotonic() < end:
                 clients[0].sendall(more)
+                if attack.waits and not clients[0].recv(65536):
+                    break
             while not more and time.monotonic() < end and clients[0].recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 time.sleep(0.05)
         time.sleep(0.01)
@@ -109,17 +154,14 @@ def watch_until(end: float, server: Server, seen: Seen) -> None:
         time.sleep(0.1)
 
 
-def measure(name: str, connections: int, seconds: float, model: Path) -> dict[str, Any]:
+def measure(name: str, attack: Attack, connections: int, seconds: float, model: Path) -> dict[str, Any]:
     """One attack on a new server."""
     seen = Seen()
     with running_server(model) as server:
         before = sum(resident_mb((server.pid, *server.workers)))
         end = time.monotonic() + seconds
         threads = [
-            *(
-                threading.Thread(target=attack_until, args=(end, server.port, ATTACKS[name]))
-                for _ in range(connections)
-            ),
+            *(threading.Thread(target=attack_until, args=(end, server.port, attack)) for _ in range(connections)),
             threading.Thread(target=ask_until, args=(end, server.port, seen)),
             threading.Thread(target=watch_until, args=(end, server, seen)),
         ]
@@ -153,11 +195,16 @@ def small_model(folder: Path) -> Path:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--attack", choices=list(ATTACKS), action="append")
+    attacks = all_attacks()
+    parser.add_argument("--attack", choices=list(attacks), action="append")
     parser.add_argument("--json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = small_model(Path(folder))
-        for name in given.attack or ATTACKS:
+        runs = []
+        for name in given.attack or attacks:
             for connections in CONNECTIONS:
-                finish(measure(name, connections, min(given.seconds, MAX_SECONDS), model), given.json)
+                seconds = min(given.seconds, MAX_SECONDS)
+                runs.append(measure(name, attacks[name], connections, seconds, model))
+                finish(runs[-1], None)
+    finish({"what": "attacks", "runs": runs}, given.json)

@@ -13,9 +13,9 @@ from scipy.special import expit
 import trueup
 from trueup import MCGrad
 from trueup.metrics import log_loss
-from trueup.serving._arrow_body import read_arrow
-from trueup.serving._json_body import read_json
-from trueup.serving._plan import RowPlan
+from trueup.serving._arrow import read_arrow
+from trueup.serving._json import read_json
+from trueup.serving._rows import RowPlan
 
 # From 1e-300 to 1 - 1e-16, which is as close to 1 as a float64 comes.
 SCORES = np.concatenate([10.0 ** np.arange(-300, -1), np.linspace(0.02, 0.98, 49), 1 - 10.0 ** -np.arange(2, 17.0)])

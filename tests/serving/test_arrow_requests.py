@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import trueup
 from small_fits import quick
-from trueup.serving._arrow_body import read_arrow, write_arrow
+from trueup.serving._arrow import read_arrow, write_arrow
 from trueup.serving._arrow_messages import check_messages
-from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
+from trueup.serving._rows import RowPlan
 
 MODEL = quick().fit({"x": [1.0, 2.0] * 20, "c": ["a", "b"] * 20}, [0, 1] * 20, scores=[0.5] * 40).model_
 CALIBRATOR, PLAN = trueup.Calibrator(MODEL), RowPlan.of(MODEL)

@@ -15,12 +15,12 @@ import pytest
 import trueup
 from small_fits import quick
 from trueup.baselines import IsotonicCalibrator
-from trueup.serving import _arrow_columns
-from trueup.serving._arrow_body import read_arrow
+from trueup.serving import _arrow
+from trueup.serving._arrow import read_arrow
 from trueup.serving._arrow_messages import check_messages
-from trueup.serving._json_body import read_json
-from trueup.serving._plan import RowPlan
+from trueup.serving._json import read_json
 from trueup.serving._problems import Problem
+from trueup.serving._rows import RowPlan
 
 MODEL = quick().fit({"x": [1.0, 2.0] * 20, "c": ["a", "b"] * 20}, [0, 1] * 20, scores=[0.5] * 40).model_
 CALIBRATOR, PLAN = trueup.Calibrator(MODEL), RowPlan.of(MODEL)
@@ -94,7 +94,7 @@ def views(n: int, length: int) -> pa.Array:
 
 @pytest.mark.parametrize("encoded", [False, True])
 def test_many_views_of_one_long_text_are_refused(encoded, monkeypatch):
-    monkeypatch.setattr(_arrow_columns, "_MAX_VIEWED_BYTES", 10_000)
+    monkeypatch.setattr(_arrow, "_MAX_VIEWED_BYTES", 10_000)
     texts = views(11, 1000)
     if encoded:
         texts = pa.DictionaryArray.from_arrays(pa.array([0] * 11, pa.int8()), texts)
@@ -166,6 +166,6 @@ def test_a_number_where_a_time_is_expected_is_the_clients_mistake():
     plan = RowPlan.of(fitted.model_)
     for value in (5, 0.5, True, [], {}):
         batch = read_json(json.dumps({"rows": [{"t": value}], "scores": [0.5]}).encode(), plan, max_rows=10)
-        with pytest.raises(Problem, match=r"a time as .* is expected") as refused:
+        with pytest.raises(Problem, match=r"expected a time as .* or null") as refused:
             batch.score(trueup.Calibrator(fitted.model_), plan)
         assert refused.value.kind == "wrong-type"

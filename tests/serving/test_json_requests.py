@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import trueup
 from small_fits import quick
-from trueup.serving._batch import SMALL
-from trueup.serving._json_body import read_json, write_json
-from trueup.serving._plan import RowPlan
+from trueup.serving._json import read_json, write_json
 from trueup.serving._problems import KINDS, Problem
+from trueup.serving._rows import SMALL, RowPlan
 
 COLUMNS: dict[str, list[Any]] = {
     "text": ["a", "b"] * 20,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueup.serving._counters import CounterBlock, make_blocks
-from trueup.serving._metrics import SCORES, Metrics, histogram
+from trueup.serving._metrics import SCORES, CounterBlock, Metrics, histogram, make_blocks
 
 
 def test_who_comes_after_counts_on():

@@ -13,7 +13,7 @@ from trueup._model import TrainingSummary
 from trueup.errors import ModelFileError
 from trueup.serving import ModelSlot
 from trueup.serving._logs import Log
-from trueup.serving._plan import check_servable
+from trueup.serving._rows import check_servable
 
 HALF_A_PAIR = "\ud800"
 

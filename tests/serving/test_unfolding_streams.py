@@ -13,10 +13,10 @@ import pytest
 
 import trueup
 from small_fits import quick
-from trueup.serving import _arrow_body, _arrow_messages
-from trueup.serving._arrow_body import read_arrow
-from trueup.serving._plan import RowPlan
+from trueup.serving import _arrow, _arrow_messages
+from trueup.serving._arrow import read_arrow
 from trueup.serving._problems import Problem
+from trueup.serving._rows import RowPlan
 
 MODEL = quick().fit({"x": [1.0, 2.0] * 20}, [0, 1] * 20, scores=[0.5] * 40).model_
 CALIBRATOR, PLAN = trueup.Calibrator(MODEL), RowPlan.of(MODEL)
@@ -120,7 +120,7 @@ def test_dictionaries_of_a_stream_are_counted_together(unread: None, monkeypatch
 def test_dictionaries_whose_values_take_no_byte_each_are_refused(values: pa.Array) -> None:
     found = refused(stream(encoded(values)))
     assert (found.kind, found.where["column"]) == ("wrong-type", "x")
-    assert "Column 'x' is of type dictionary" in found.detail
+    assert "Column 'x' has type dictionary" in found.detail
 
 
 def test_more_rows_than_there_may_be_are_refused_unread(unread: None) -> None:
@@ -130,10 +130,10 @@ def test_more_rows_than_there_may_be_are_refused_unread(unread: None) -> None:
 def test_rows_that_take_no_bytes_are_bounded_by_the_values_that_a_model_reads(
     unread: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_arrow_body, "_MAX_CELLS", 99)
+    monkeypatch.setattr(_arrow, "_MAX_CELLS", 99)
     found = refused(stream(pa.nulls(100)))
     assert found.kind == "too-many-rows"
-    assert "100 rows of 1 columns; at most 99 values" in found.detail
+    assert "100 rows of 1 columns; 99 values are the limit" in found.detail
 
 
 def shared_fields(n: int, name_length: int, metadata: dict[str, str] | None = None) -> bytes:
@@ -213,7 +213,7 @@ def test_what_arrow_says_of_a_value_that_it_cannot_convert_is_not_told(monkeypat
 
 def read_arrow_without_scores(body: bytes) -> Any:
     table = pa.ipc.open_stream(body).read_all()
-    return _arrow_body.ArrowBatch(np.full(len(table), 0.5), table)
+    return _arrow.ArrowBatch(np.full(len(table), 0.5), table)
 
 
 def test_a_date_in_json_that_is_none_is_not_told() -> None:
@@ -221,7 +221,7 @@ def test_a_date_in_json_that_is_none_is_not_told() -> None:
         {"t": [dt.date(2026, 1, 1), dt.date(2026, 1, 2)] * 20}, [0, 1] * 20, scores=[0.5] * 40
     )
     plan = RowPlan.of(fitted.model_)
-    from trueup.serving._json_body import read_json
+    from trueup.serving._json import read_json
 
     for text in (f"2026-{SECRET}", "0000-00-00"):
         batch = read_json(f'{{"rows": [{{"t": "{text}"}}], "scores": [0.5]}}'.encode(), plan, max_rows=1)

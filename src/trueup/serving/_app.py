@@ -13,12 +13,11 @@ from typing import Any, TypeAlias
 import orjson
 
 from trueup.serving._calibrate import JSON, CalibrateEndpoint
-from trueup.serving._docs_page import docs_page, example_of
+from trueup.serving._docs import docs_page, example_of, openapi
 from trueup.serving._gateway import Exchange, Gateway, Receive, Reply, Scope, Send
 from trueup.serving._logs import Log
 from trueup.serving._metrics import Metrics
 from trueup.serving._models import ServedModels
-from trueup.serving._openapi import openapi
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
 from trueup.serving._shadow import Shadow, ShadowLog
@@ -169,7 +168,7 @@ class Application:
         return _json({"status": "ready", **({"models": self._models.state()} if exchange.authorized else {})})
 
     async def _metrics_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        body, media_type = self._metrics.exposition(self._models.gauges)
+        body, media_type = self._metrics.exposition(self._models.gauges())
         return Reply(body, media_type)
 
     async def _openapi_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:

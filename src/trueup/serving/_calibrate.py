@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,22 +14,66 @@ from urllib.parse import parse_qs
 import numpy as np
 import numpy.typing as npt
 
-from trueup.serving._admission import Admission, BodyBytes
-from trueup.serving._arrow_body import read_arrow, write_arrow
-from trueup.serving._batch import Batch
 from trueup.serving._gateway import ClientGoneError, Exchange, Receive, Reply, Scope
-from trueup.serving._json_body import read_json, write_json
+from trueup.serving._json import read_json, write_json
 from trueup.serving._metrics import Digest, Metrics, digest_of
 from trueup.serving._models import Served, ServedModels
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
+from trueup.serving._rows import Batch
 from trueup.serving._shadow import Shadow
 
 __all__ = ["ARROW", "JSON", "CalibrateEndpoint"]
 
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
 _AT_ONCE = 32 * 1024  # bytes of JSON that are worked on in the event loop: less than a millisecond
+_SMALL = 64 * 1024  # bytes of a body that always find room
 _THREADS = 2  # one reads while the other, without the interpreter's lock, scores
+
+
+class Admission:
+    """Counts the requests and the bytes of bodies that one event loop holds.
+
+    A request is counted once its body is there: clients that send slowly, or not at all, take nobody's place. Bytes
+    are counted as they come. When they are too many, large bodies are refused and small ones still taken, so that a
+    few clients that stop in the middle of large bodies can't keep the others out.
+    """
+
+    def __init__(self, max_requests: int, max_bytes: int) -> None:
+        self._max_requests, self._max_bytes = max_requests, max_bytes
+        self.bytes_held = 0
+        self.in_work = 0
+
+    @contextmanager
+    def body(self) -> Iterator[bytearray]:
+        """Hold one body for as long as the block lasts.
+
+        It is one piece of memory, which goes back when it is freed; thousands of small pieces would not.
+        """
+        body = bytearray()
+        try:
+            yield body
+        finally:
+            self.bytes_held -= len(body)
+            body.clear()  # now, and not when the traceback of an error that refers to it is collected
+
+    def add(self, body: bytearray, more: bytes) -> None:
+        """Add bytes to a body that is held; a `Problem` if that is too much."""
+        if self.bytes_held + len(more) > self._max_bytes and len(body) + len(more) > _SMALL:
+            raise Problem("overloaded", f"The server already holds bodies of {self.bytes_held:,} bytes.")
+        self.bytes_held += len(more)
+        body += more
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Hold a place for a request whose body is there; a `Problem` if there is none."""
+        if self.in_work >= self._max_requests:
+            raise Problem("overloaded", f"The server is working on {self.in_work:,} requests, the most it takes.")
+        self.in_work += 1
+        try:
+            yield
+        finally:
+            self.in_work -= 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,26 +124,40 @@ class CalibrateEndpoint:
 
     def _work(self, body: bytes, media_type: str, name: str, served: Served, score_column: str | None) -> _Answer:
         """All that needs a processor, in whatever thread."""
-        read: Any = read_json if media_type == JSON else read_arrow
+        read: Any = read_json
+        if media_type == ARROW:
+            from trueup.serving._arrow import read_arrow, write_arrow
+
+            read = read_arrow
         batch: Batch = read(body, served.plan, max_rows=self._options.max_rows, score_column=score_column)
         observed = batch.score(served.loaded.calibrator, served.plan)
         probabilities = observed.probabilities
-        if media_type == JSON:
-            answer = write_json(probabilities, name, served.loaded.sha256)
-        else:
-            answer = write_arrow(probabilities)
+        is_json = media_type == JSON
+        answer = write_json(probabilities, name, served.loaded.sha256) if is_json else write_arrow(probabilities)
         return _Answer(answer, batch, probabilities, digest_of(batch.scores, observed))
 
-    async def _read_body(self, exchange: Exchange, receive: Receive, held: BodyBytes) -> bytes:
+    async def _read_body(self, exchange: Exchange, receive: Receive, held: bytearray) -> bytes:
         """The whole body, counted as it comes."""
         seconds = self._options.request_seconds
         try:
-            body = await asyncio.wait_for(_collect(receive, held, self._options.max_body_bytes), seconds)
+            body = await asyncio.wait_for(self._collect(receive, held), seconds)
         except asyncio.TimeoutError:
             exchange.body_read = True  # as far as it will be: nobody waits for the rest
-            raise Problem("slow-body", f"The body was not there after {seconds:g} s.") from None
+            raise Problem("slow-body", f"The body was not complete after {seconds:g} s.") from None
         exchange.body_read = True
         return body
+
+    async def _collect(self, receive: Receive, held: bytearray) -> bytes:
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError
+            more: bytes = message.get("body", b"")
+            if len(held) + len(more) > self._options.max_body_bytes:
+                raise _too_large(self._options.max_body_bytes)
+            self.admission.add(held, more)
+            if not message.get("more_body", False):
+                return bytes(held)
 
     def _check_length(self, headers: dict[bytes, bytes]) -> None:
         """Refuse a body that says itself that it is too large, before a byte of it is read."""
@@ -123,24 +183,11 @@ def _score_column(query: bytes) -> str | None:
     try:
         given = parse_qs(query.decode("ascii"), keep_blank_values=True, strict_parsing=True, max_num_fields=10)
     except ValueError:
-        raise Problem("wrong-shape", "The query can't be read. It may be ?score_column=NAME.") from None
+        raise Problem("wrong-shape", "The query can't be read. Only ?score_column=NAME is known.") from None
     columns = given.pop("score_column", [])
     if given or len(columns) > 1 or columns == [""]:
-        raise Problem("wrong-shape", "The query may be ?score_column=NAME and nothing else.")
+        raise Problem("wrong-shape", "Only ?score_column=NAME is known in the query.")
     return columns[0] if columns else None
-
-
-async def _collect(receive: Receive, held: BodyBytes, max_bytes: int) -> bytes:
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGoneError
-        part: bytes = message.get("body", b"")
-        if len(held.data) + len(part) > max_bytes:
-            raise _too_large(max_bytes)
-        held.add(part)
-        if not message.get("more_body", False):
-            return bytes(held.data)
 
 
 def _too_large(max_bytes: int) -> Problem:

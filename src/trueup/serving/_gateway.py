@@ -174,8 +174,7 @@ class Gateway:
 
 def _problem_reply(exchange: Exchange, problem: Problem) -> Reply:
     exchange.kind = problem.kind
-    headers = {503: (b"retry-after", b"1"), 401: (b"www-authenticate", b'Bearer realm="trueup"')}
-    more = (headers[problem.status],) if problem.status in headers else ()
+    more = {503: (b"retry-after", b"1"), 401: (b"www-authenticate", b'Bearer realm="trueup"')}
     if "allow" in problem.where:
-        more = (*more, (b"allow", problem.where["allow"].encode()))
-    return Reply(problem.body(), MEDIA_TYPE, problem.status, more)
+        more[405] = (b"allow", problem.where["allow"].encode())
+    return Reply(problem.body(), MEDIA_TYPE, problem.status, (more[problem.status],) if problem.status in more else ())

@@ -38,9 +38,8 @@ class Log:
         if self._writer is None:  # not before it is needed: threads do not survive a fork
             self._writer = threading.Thread(target=self._write_lines, name="trueup-log", daemon=True)
             self._writer.start()
-        line = _encoded({"time": _now(), "level": level, "event": event, **self._always, **members})
         try:
-            self._lines.put_nowait(line + b"\n")
+            self._lines.put_nowait(_encoded(event, level, **self._always, **members))
         except queue.Full:
             self.dropped += 1
 
@@ -63,8 +62,7 @@ class Log:
             _write_all(line)
             if self.dropped > told:
                 count, told = self.dropped - told, self.dropped
-                _write_all(_encoded({"time": _now(), "level": "warning", "event": "log lines dropped", "count": count}))
-                _write_all(b"\n")
+                _write_all(_encoded("log lines dropped", "warning", count=count))
 
 
 def open_standard_streams() -> None:
@@ -75,20 +73,16 @@ def open_standard_streams() -> None:
 
 
 def _write_all(data: bytes) -> None:
-    try:
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # no stderr, or nobody at its other end
         descriptor = sys.stderr.fileno()
         while data:
             data = data[os.write(descriptor, data) :]
-    except (AttributeError, OSError, ValueError):  # no stderr, or nobody at its other end
-        pass
 
 
-def _encoded(line: dict[str, Any]) -> bytes:
+def _encoded(event: str, level: str, **members: Any) -> bytes:
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    line = {"time": now, "level": level, "event": event, **members}
     try:
-        return orjson.dumps(line, default=str)
+        return orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a text that is not Unicode, such as the name of a file may be
-        return json.dumps(line, default=str).encode("ascii")
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        return json.dumps(line, default=str).encode("ascii") + b"\n"

@@ -1,20 +1,28 @@
-"""What is counted, and how Prometheus reads it."""
+"""What is counted, how processes share their counts, and how Prometheus reads them.
+
+Each process writes to a block of anonymous shared memory of its own, made before the workers are forked, and all
+blocks are read together. A worker that dies leaves its block to its successor, which counts on in it: sums never fall,
+and there are no files to clean up. Numbers are aligned doubles, which a processor reads and writes as a whole, and a
+key is published only after it is written, so a reader never sees half of one.
+"""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+import mmap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup._scoring import Observed
-from trueup.serving._counters import CounterBlock
 
-__all__ = ["FAMILIES", "Digest", "Metrics", "ModelGauges", "digest_of"]
+__all__ = ["CounterBlock", "Digest", "Metrics", "digest_of", "histogram", "make_blocks"]
 
+Key: TypeAlias = tuple[str, tuple[str, ...]]
 Floats = npt.NDArray[np.float64]
 
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -22,41 +30,121 @@ SCORES = (0.01, 0.02, 0.05, *(n / 10 for n in range(1, 10)), 0.95, 0.98, 0.99, 1
 DIFFERENCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _FEW = 8  # rows, for which a loop is quicker than NumPy
 
+_N_VALUES = 1 << 17  # of 8 bytes; pages that are never touched cost nothing
+_N_KEY_BYTES = 1 << 21
+_USED, _KEY_BYTES, _HEARTBEAT, _STOPPING, _FIRST = 0, 1, 2, 3, 8
+_SIZE = _N_VALUES * 8 + _N_KEY_BYTES
 
-@dataclass(frozen=True)
-class Family:
-    """A metric: its kind (counter, gauge or histogram), help, labels, and the bounds of its buckets."""
-
-    kind: str
-    help: str
-    labels: tuple[str, ...] = ()
-    bounds: tuple[float, ...] = ()
-
-
-FAMILIES: Mapping[str, Family] = {
-    "trueup_requests": Family("counter", "Requests answered.", ("route", "status")),
-    "trueup_request_seconds": Family("histogram", "Time from headers to answer.", ("route",), SECONDS),
-    "trueup_errors": Family("counter", "Requests refused or failed, by the kind of problem.", ("kind",)),
-    "trueup_disconnects": Family("counter", "Requests whose client left before the answer."),
-    "trueup_requests_in_work": Family("gauge", "Requests being worked on."),
-    "trueup_body_bytes": Family("gauge", "Bytes of bodies that are held, whole or not."),
-    "trueup_rows": Family("counter", "Rows scored.", ("model",)),
-    "trueup_missing_scores": Family("counter", "Rows without a base score.", ("model",)),
-    "trueup_missing_values": Family("counter", "Missing values of a feature.", ("model", "feature")),
-    "trueup_unseen_categories": Family("counter", "Categories that were not there at fit.", ("model", "feature")),
-    "trueup_base_score": Family("histogram", "Scores before calibration.", ("model",), SCORES),
-    "trueup_calibrated_score": Family("histogram", "Scores after calibration.", ("model",), SCORES),
-    "trueup_shadow_score": Family("histogram", "Scores of the candidate.", ("model",), SCORES),
-    "trueup_shadow_difference": Family(
-        "histogram", "Distance between the candidate's score and the answer.", ("model",), DIFFERENCES
+# By name: the kind, the help, the labels, and the upper bounds of a histogram's buckets.
+_FAMILIES: Mapping[str, tuple[str, str, tuple[str, ...], tuple[float, ...]]] = {
+    "trueup_requests": ("counter", "Requests answered.", ("route", "status"), ()),
+    "trueup_request_seconds": ("histogram", "Time from headers to answer.", ("route",), SECONDS),
+    "trueup_errors": ("counter", "Requests refused or failed, by kind of problem.", ("kind",), ()),
+    "trueup_disconnects": ("counter", "Requests whose client left before the answer.", (), ()),
+    "trueup_requests_in_work": ("gauge", "Requests being worked on.", (), ()),
+    "trueup_body_bytes": ("gauge", "Bytes of request bodies in memory, complete or not.", (), ()),
+    "trueup_rows": ("counter", "Rows scored.", ("model",), ()),
+    "trueup_missing_scores": ("counter", "Rows without a base score.", ("model",), ()),
+    "trueup_missing_values": ("counter", "Missing values of a feature.", ("model", "feature"), ()),
+    "trueup_unseen_categories": ("counter", "Categories that the model never saw at fit.", ("model", "feature"), ()),
+    "trueup_base_score": ("histogram", "Scores before calibration.", ("model",), SCORES),
+    "trueup_calibrated_score": ("histogram", "Scores after calibration.", ("model",), SCORES),
+    "trueup_shadow_score": ("histogram", "Scores of the candidate.", ("model",), SCORES),
+    "trueup_shadow_difference": (
+        "histogram",
+        "Distance of the candidate's score from the answer.",
+        ("model",),
+        DIFFERENCES,
     ),
-    "trueup_shadow_dropped_rows": Family("counter", "Rows that the candidate had no time for.", ("model",)),
-    "trueup_shadow_errors": Family("counter", "Requests that the candidate could not score.", ("model",)),
-    "trueup_model_reloads": Family("counter", "Changes of a model's file, by what came of it.", ("model", "outcome")),
-    "trueup_log_lines_dropped": Family("counter", "Lines of the log that nobody read in time."),
-    "trueup_worker_restarts": Family("counter", "Workers that died and were replaced."),
-    "trueup_worker_resident_bytes": Family("gauge", "Memory of a worker.", ("worker",)),
+    "trueup_shadow_dropped_rows": ("counter", "Rows that the candidate had no time for.", ("model",), ()),
+    "trueup_shadow_errors": ("counter", "Requests that the candidate could not score.", ("model",), ()),
+    "trueup_model_reloads": ("counter", "Changes of a model's file, by outcome.", ("model", "outcome"), ()),
+    "trueup_log_lines_dropped": ("counter", "Log lines dropped because nobody read them in time.", (), ()),
+    "trueup_worker_restarts": ("counter", "Workers that died and were replaced.", (), ()),
+    "trueup_worker_resident_bytes": ("gauge", "Memory of a worker.", ("worker",), ()),
+    "trueup_model_info": ("gauge", "The model in use.", ("model", "sha256"), ()),
+    "trueup_model_loaded_timestamp_seconds": ("gauge", "When the model was loaded.", ("model",), ()),
+    "trueup_model_file_bad": ("gauge", "1 if the file that is there now can't be used.", ("model",), ()),
 }
+
+
+def make_blocks(count: int) -> list[mmap.mmap]:
+    """Memory for so many blocks, which children of a fork share."""
+    return [mmap.mmap(-1, _SIZE) for _ in range(count)]
+
+
+class CounterBlock:
+    """The counters of one process, in a memory of `make_blocks`; what that holds already is kept."""
+
+    def __init__(self, memory: mmap.mmap) -> None:
+        self._memory = memory
+        self._values: Floats = np.frombuffer(memory, np.float64, _N_VALUES)
+        if self._values[_USED] == 0:
+            self._values[_USED] = _FIRST
+        self._places = {key: start for key, start, _ in self._entries()}
+
+    @property
+    def heartbeat(self) -> float:
+        """When the process last showed that it is alive, on the clock that it used."""
+        return float(self._values[_HEARTBEAT])
+
+    @heartbeat.setter
+    def heartbeat(self, now: float) -> None:
+        """Show that the process is alive."""
+        self._values[_HEARTBEAT] = now
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the process has been told to stop."""
+        return bool(self._values[_STOPPING])
+
+    @stopping.setter
+    def stopping(self, value: bool) -> None:
+        """Tell all who share the block whether the process stops."""
+        self._values[_STOPPING] = value
+
+    def add(self, name: str, labels: tuple[str, ...], amounts: float | Floats, size: int = 1) -> None:
+        """Add to the counters of a name and labels; what no longer fits is not counted."""
+        start = self._place(name, labels, size)
+        if start is not None:
+            self._values[start : start + size] += amounts
+
+    def put(self, name: str, labels: tuple[str, ...], value: float) -> None:
+        """Set the number of a name and labels."""
+        start = self._place(name, labels, 1)
+        if start is not None:
+            self._values[start] = value
+
+    def read(self) -> Iterator[tuple[Key, Floats]]:
+        """All counters, as they are now."""
+        for key, start, size in self._entries():
+            yield key, self._values[start : start + size].copy()
+
+    def _place(self, name: str, labels: tuple[str, ...], size: int) -> int | None:
+        key = (name, labels)
+        start = self._places.get(key)
+        if start is None:
+            start = self._publish(key, size)
+            if start is not None:
+                self._places[key] = start
+        return start
+
+    def _publish(self, key: Key, size: int) -> int | None:
+        start, written = int(self._values[_USED]), int(self._values[_KEY_BYTES])
+        line = json.dumps([*key, start, size]).encode() + b"\n"
+        if start + size > _N_VALUES or written + len(line) > _N_KEY_BYTES:
+            return None
+        offset = _N_VALUES * 8 + written
+        self._memory[offset : offset + len(line)] = line
+        self._values[_USED] = start + size
+        self._values[_KEY_BYTES] = written + len(line)  # last: readers look no further than this
+        return start
+
+    def _entries(self) -> Iterator[tuple[Key, int, int]]:
+        offset = _N_VALUES * 8
+        for line in self._memory[offset : offset + int(self._values[_KEY_BYTES])].splitlines():
+            name, labels, start, size = json.loads(line)
+            yield (name, tuple(labels)), start, size
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,30 +181,11 @@ def histogram(values: Floats, bounds: tuple[float, ...]) -> Floats:
     return counts
 
 
-@dataclass(frozen=True)
-class ModelGauges:
-    """A model as `/metrics` shows it."""
-
-    name: str
-    sha256: str
-    loaded_at: float
-    file_is_bad: bool
-
-
 class Metrics:
-    """The counters of this process, and the sums over all.
-
-    Parameters
-    ----------
-    own : CounterBlock
-        Where this process counts.
-    blocks : sequence of CounterBlock
-        Those of all processes, this one's included.
-    """
+    """Counts in the block of this process, `own`, and reads the sums over all `blocks`, its own included."""
 
     def __init__(self, own: CounterBlock, blocks: Sequence[CounterBlock]) -> None:
-        self.own = own
-        self._blocks = blocks
+        self.own, self._blocks = own, blocks
 
     def count(self, name: str, *labels: str, by: float = 1.0) -> None:
         """Add to a counter."""
@@ -158,56 +227,36 @@ class Metrics:
                 of_name[labels] = of_name[labels] + values if labels in of_name else values
         return totals
 
-    def exposition(self, models: Callable[[], Iterable[ModelGauges]]) -> tuple[bytes, str]:
-        """All metrics in Prometheus's text format, and its media type."""
+    def exposition(self, gauges: Iterable[tuple[str, tuple[str, ...], float]]) -> tuple[bytes, str]:
+        """All metrics, and gauges that are known only now, in Prometheus's text format, and its media type."""
         from prometheus_client import CollectorRegistry
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+        totals = self.totals()
+        for name, labels, value in gauges:
+            totals.setdefault(name, {})[labels] = np.array([value])
         registry = CollectorRegistry()
-        registry.register(_Collector(self.totals(), models()))
+        registry.register(_Collector(totals))
         return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
+@dataclass(frozen=True, eq=False)
 class _Collector:
-    """The metrics in the form that the Prometheus client writes."""
+    """Totals in the form that the Prometheus client writes."""
 
-    def __init__(self, totals: dict[str, dict[tuple[str, ...], Floats]], models: Iterable[ModelGauges]) -> None:
-        self._totals = totals
-        self._models = list(models)
+    totals: dict[str, dict[tuple[str, ...], Floats]]
 
     def collect(self) -> Iterator[Any]:
         """Each metric with all its labels."""
-        for name, family in FAMILIES.items():
-            yield _family(name, family, self._totals.get(name, {}))
-        yield from self._of_models()
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-    def _of_models(self) -> Iterator[Any]:
-        from prometheus_client.core import GaugeMetricFamily
-
-        info = GaugeMetricFamily("trueup_model_info", "The model in use.", labels=["model", "sha256"])
-        loaded = GaugeMetricFamily("trueup_model_loaded_timestamp_seconds", "When it was loaded.", labels=["model"])
-        bad = GaugeMetricFamily(
-            "trueup_model_file_bad", "1 if the file that is there now can't be used.", labels=["model"]
-        )
-        for model in self._models:
-            info.add_metric([model.name, model.sha256], 1)
-            loaded.add_metric([model.name], model.loaded_at)
-            bad.add_metric([model.name], float(model.file_is_bad))
-        yield from (info, loaded, bad)
-
-
-def _family(name: str, family: Family, entries: Mapping[tuple[str, ...], Floats]) -> Any:
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-
-    if family.kind == "histogram":
-        metric = HistogramMetricFamily(name, family.help, labels=family.labels)
-        for labels, counts in sorted(entries.items()):
-            bounds = [*map(repr, family.bounds), "+Inf"]
-            up_to = np.cumsum(counts[:-1]).tolist()
-            metric.add_metric(labels, list(zip(bounds, up_to, strict=True)), float(counts[-1]))
-        return metric
-    kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-    of_kind = kind(name, family.help, labels=family.labels)
-    for labels, counts in sorted(entries.items()):
-        of_kind.add_metric(labels, float(counts[0]))
-    return of_kind
+        kinds = {"counter": CounterMetricFamily, "gauge": GaugeMetricFamily, "histogram": HistogramMetricFamily}
+        for name, (kind, said, label_names, bounds) in _FAMILIES.items():
+            metric: Any = kinds[kind](name, said, labels=label_names)
+            for labels, counts in sorted(self.totals.get(name, {}).items(), key=lambda entry: entry[0]):
+                if kind == "histogram":
+                    buckets = zip([*map(repr, bounds), "+Inf"], np.cumsum(counts[:-1]).tolist(), strict=True)
+                    metric.add_metric(labels, list(buckets), float(counts[-1]))
+                else:
+                    metric.add_metric(labels, float(counts[0]))
+            yield metric

@@ -9,10 +9,9 @@ from typing import Any
 
 from trueup._model import map_entry
 from trueup.errors import ModelFileError
-from trueup.serving._metrics import ModelGauges
 from trueup.serving._options import ServerOptions
-from trueup.serving._plan import RowPlan, check_servable
 from trueup.serving._problems import Problem
+from trueup.serving._rows import RowPlan, check_servable
 from trueup.serving._slot import LoadedModel, ModelSlot
 
 __all__ = ["Served", "ServedModels"]
@@ -48,18 +47,7 @@ class _Entry:
 
 
 class ServedModels:
-    """The models by name, and the candidates that shadow them.
-
-    Parameters
-    ----------
-    options : ServerOptions
-        Which files they are in.
-
-    Raises
-    ------
-    ModelFileError
-        If one of the files can't be used.
-    """
+    """The models by name, and the candidates that shadow them; a `ModelFileError` if a file can't be used."""
 
     def __init__(self, options: ServerOptions) -> None:
         strict, memory = not options.allow_unknown_columns, options.max_model_memory
@@ -70,8 +58,7 @@ class ServedModels:
         for name, shadow in self._shadows.items():
             if (shadow.served.plan.base_rate is None) != (self._entries[name].served.plan.base_rate is None):
                 raise ModelFileError(
-                    f"The candidate for {name!r} and the model differ in whether they take scores. They can't share "
-                    "requests."
+                    f"Of the model {name!r} and its candidate, only one takes scores, so they can't share requests."
                 )
 
     @property
@@ -101,12 +88,13 @@ class ServedModels:
             if swapped or error != before or (force and error is not None):
                 yield name, swapped, error
 
-    def gauges(self) -> list[ModelGauges]:
-        """The models as `/metrics` shows them."""
-        return [
-            ModelGauges(name, entry.slot.current.sha256, entry.slot.current.loaded_at, entry.slot.error is not None)
-            for name, entry in self._entries.items()
-        ]
+    def gauges(self) -> Iterator[tuple[str, tuple[str, ...], float]]:
+        """The models as `/metrics` shows them: names, labels and values."""
+        for name, entry in self._entries.items():
+            loaded = entry.slot.current
+            yield "trueup_model_info", (name, loaded.sha256), 1.0
+            yield "trueup_model_loaded_timestamp_seconds", (name,), loaded.loaded_at
+            yield "trueup_model_file_bad", (name,), float(entry.slot.error is not None)
 
     def state(self) -> dict[str, Any]:
         """What is in use under each name, and why the file there now is not, if so."""
@@ -122,12 +110,12 @@ class ServedModels:
         spec, summary = model.features, model.summary
         features = [
             {
-                "name": column,
-                "type": spec[column].kind.value if column in spec else "values of mixed or unusual types",
-                "json": served.plan.types[column][1],
-                "categories": len(spec[column].categories or ()) if _is_categorical(spec, column) else None,
+                "name": feature.name,
+                "type": feature.kind.value,
+                "json": served.plan.types[feature.name][1],
+                "categories": len(feature.categories or ()) if feature.is_categorical else None,
             }
-            for column in served.plan.columns
+            for feature in spec.features
         ]
         return {
             "name": name,
@@ -145,7 +133,3 @@ class ServedModels:
             "loaded_at": datetime.fromtimestamp(loaded.loaded_at, timezone.utc).isoformat(timespec="seconds"),
             "shadowed": name in self._shadows,
         }
-
-
-def _is_categorical(spec: Any, column: str) -> bool:
-    return column in spec and spec[column].is_categorical

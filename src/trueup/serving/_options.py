@@ -23,16 +23,13 @@ class ServerOptions:
 
     Attributes
     ----------
-    models : mapping of str to str
-        The model files by name; the first one is the default.
-    shadows : mapping of str to str
-        Candidate files by the name of the model whose traffic they score too.
+    models, shadows : mapping of str to str
+        The model files by name, the first one being the default; and candidates by the name of the model whose traffic
+        they score too.
     shadow_log : str, optional
         A file of JSON lines with the scores of both.
-    host, port : str, int
-        Where to listen; port 0 is any that is free.
-    workers : int
-        Processes that answer.
+    host, port, workers : str, int, int
+        Where to listen (port 0 is any that is free), and how many processes answer.
     token : str, optional
         What clients must send as a bearer token; None lets everybody in.
     certfile, keyfile : str, optional
@@ -43,18 +40,16 @@ class ServerOptions:
         The largest request.
     max_requests, max_bytes_in_work : int
         How many requests, and how many bytes of bodies, a worker takes on at once; more are refused with 503.
-    max_model_memory : int
-        The most bytes of memory that loading a model file may take in each process, going by what the file declares.
     max_connections : int
         Open connections of a worker; more wait until one of them ends.
-    request_seconds : float
-        How long a client may take to send its body, or to take its answer.
-    keep_alive_seconds : float
-        How long a connection may be idle, or take to send its headers.
-    drain_seconds : float
-        How long, when asked to stop, the server tells clients on open connections to go before it closes them.
-    stop_seconds : float
-        After how long work that is not done is given up.
+    max_model_memory : int
+        The most bytes of memory that loading a model file may take per process, going by what the file declares.
+    request_seconds, keep_alive_seconds : float
+        How long a client may take to send its body or to take its answer; and how long a connection may be idle, or
+        take to send its headers.
+    drain_seconds, stop_seconds : float
+        When asked to stop: how long clients on open connections are told to go before those are closed, and after how
+        long unfinished work is given up.
     reload_seconds : float
         How often model files are looked at; 0 for on SIGHUP only.
     worker_seconds : float
@@ -102,11 +97,10 @@ class ServerOptions:
                     f"{name!r} can't be the name of a model: use up to 64 letters, digits, '.', '_' and '-'. "
                     "Give it one as NAME=FILE."
                 )
-        strangers = [name for name in self.shadows if name not in self.models]
-        if strangers:
-            raise ParameterError(f"There is no model {strangers[0]!r} for a candidate to shadow.")
+        for name in self.shadows.keys() - self.models.keys():
+            raise ParameterError(f"There is no model {name!r} for a candidate to shadow.")
         if self.shadow_log is not None and not self.shadows:
-            raise ParameterError("There is a file for the scores of a candidate, but no candidate. Add one.")
+            raise ParameterError("A shadow log needs a candidate: add one as a shadow.")
         if not self.host.strip():
             raise ParameterError(
                 "The host is empty, which would mean every network of this machine. Name an address, such as "

@@ -86,9 +86,8 @@ def asgi_app(
     """
     try:
         from trueup.serving._app import Application
-        from trueup.serving._counters import CounterBlock, make_blocks
         from trueup.serving._logs import Log
-        from trueup.serving._metrics import Metrics
+        from trueup.serving._metrics import CounterBlock, Metrics, make_blocks
         from trueup.serving._models import ServedModels
     except ImportError as error:
         raise _not_installed(error) from None

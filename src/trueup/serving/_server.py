@@ -27,11 +27,10 @@ from granian.http import HTTP1Settings
 from granian.server.mp import MPServer, SocketHolder
 
 from trueup.serving._app import Application
-from trueup.serving._counters import CounterBlock, make_blocks
 from trueup.serving._gateway import MAX_HEADER_BYTES
 from trueup.serving._listener import BACKLOG, listen, refuse_new_connections
 from trueup.serving._logs import Log, open_standard_streams
-from trueup.serving._metrics import Metrics
+from trueup.serving._metrics import CounterBlock, Metrics, make_blocks
 from trueup.serving._models import ServedModels
 from trueup.serving._options import ServerOptions
 

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from trueup.serving._batch import Batch
 from trueup.serving._metrics import DIFFERENCES, SCORES, Metrics, histogram
 from trueup.serving._models import Served, ServedModels
 from trueup.serving._problems import Problem
+from trueup.serving._rows import Batch
 
 __all__ = ["Shadow", "ShadowLog"]
 
@@ -37,10 +37,7 @@ class _Job:
 class ShadowLog:
     """A file of JSON lines: the base score, the answer and the candidate's score of each row, and no features.
 
-    Parameters
-    ----------
-    path : str
-        The file, to which lines are added. Workers share it: each writes whole lines in one go.
+    Lines are added to it. Workers share it: each writes whole lines in one go.
     """
 
     def __init__(self, path: str) -> None:
@@ -50,19 +47,10 @@ class ShadowLog:
         """Add a line a row, unless the file is full."""
         if os.fstat(self._file).st_size >= MAX_LOG_BYTES:
             return
+        every = {"model": job.name, "request": job.request, "candidate_sha256": sha256[:12]}
         rows = zip(job.batch.scores.tolist(), job.answer.tolist(), candidate.tolist(), strict=True)
         lines = [
-            orjson.dumps(
-                {
-                    "model": job.name,
-                    "request": job.request,
-                    "row": row,
-                    "base": base,
-                    "answer": answer,
-                    "candidate": shadowed,
-                    "candidate_sha256": sha256[:12],
-                }
-            )
+            orjson.dumps({**every, "row": row, "base": base, "answer": answer, "candidate": shadowed})
             for row, (base, answer, shadowed) in enumerate(rows)
         ]
         os.write(self._file, b"\n".join(lines) + b"\n")
@@ -75,16 +63,7 @@ class ShadowLog:
 class Shadow:
     """One thread of low priority that scores what it is offered; what it has no time for is dropped and counted.
 
-    Parameters
-    ----------
-    models : ServedModels
-        Where the candidates are.
-    metrics : Metrics
-        What is counted; only ever touched by way of `call`.
-    call : callable
-        Runs a function in the thread that owns the metrics.
-    log : ShadowLog, optional
-        Where the scores are written.
+    `call` runs a function in the thread that owns the metrics, which no other thread touches.
     """
 
     def __init__(

@@ -27,12 +27,8 @@ class LoadedModel:
     ----------
     calibrator : Calibrator
         What scores with it.
-    path : str
-        The file.
-    sha256 : str
-        The hash of the file's bytes.
-    n_bytes : int
-        The size of the file.
+    path, sha256, n_bytes : str, str, int
+        The file, the hash of its bytes, and its size.
     loaded_at : float
         When it was loaded, in seconds since 1970.
 

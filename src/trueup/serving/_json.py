@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from trueup.serving._batch import JsonBatch
-from trueup.serving._plan import RowPlan
 from trueup.serving._problems import Problem
+from trueup.serving._rows import JsonBatch, RowPlan
 
 __all__ = ["read_json", "write_json"]
 
@@ -21,24 +20,7 @@ _SCORE_TYPES = {float, int, type(None)}
 
 
 def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | None = None) -> JsonBatch:
-    """The rows of a JSON body.
-
-    Parameters
-    ----------
-    body : bytes
-        ``{"rows": [{column: value, ...}, ...], "scores": [...]}``; the scores may be in the rows instead.
-    plan : RowPlan
-        What the rows must look like.
-    max_rows : int
-        The most rows that are taken.
-    score_column : str, optional
-        Where in the rows the scores are.
-
-    Returns
-    -------
-    JsonBatch
-        Rows that have the columns of the model, and scores in [0, 1].
-    """
+    """The rows of ``{"rows": [{column: value, ...}, ...], "scores": [...]}``; the scores may be in the rows instead."""
     _check_size(body, max_rows)
     try:
         request = orjson.loads(body)
@@ -69,15 +51,15 @@ def _check_size(body: bytes, max_rows: int) -> None:
 
 def _members(request: Any) -> tuple[list[Any], list[Any] | None]:
     if not isinstance(request, dict):
-        raise Problem("wrong-shape", f"The body is {_named(request)}, not an object.")
+        raise Problem("wrong-shape", f"The body is {_named(request)}; it must be an object.")
     rows, scores = request.get("rows"), request.get("scores")
     if not isinstance(rows, list):
-        raise Problem("wrong-shape", "The body has no list 'rows'." if rows is None else "'rows' is no list.")
+        raise Problem("wrong-shape", "The body has no list 'rows'." if rows is None else "'rows' must be a list.")
     if scores is not None and not isinstance(scores, list):
-        raise Problem("wrong-shape", "'scores' is no list.")
+        raise Problem("wrong-shape", "'scores' must be a list.")
     if not request.keys() <= _MEMBERS:
         strange = next(name for name in request if name not in _MEMBERS)
-        raise Problem("wrong-shape", f"The body has a member {strange[:100]!r}, which means nothing here.")
+        raise Problem("wrong-shape", f"The body has a member {strange[:100]!r}; only 'rows' and 'scores' are known.")
     return rows, scores
 
 
@@ -87,7 +69,7 @@ def _check_rows(rows: list[Any], plan: RowPlan, score_name: str) -> None:
     with_score = needed | {score_name}
     for place, row in enumerate(rows):
         if not isinstance(row, dict):
-            raise Problem("wrong-shape", f"Row {place:,} is {_named(row)}, not an object.", row=place)
+            raise Problem("wrong-shape", f"Row {place:,} is {_named(row)}; it must be an object.", row=place)
         names = row.keys()
         if names not in (needed, with_score):  # the usual rows are done with here
             plan.check_names(names, score_name, row=place)
@@ -138,7 +120,7 @@ def _scores(rows: list[dict[str, Any]], given: list[Any] | None, plan: RowPlan, 
         return np.full(len(rows), plan.base_rate)
     if given is not None:
         if len(given) != len(rows):
-            raise Problem("wrong-shape", f"There are {len(given):,} scores and {len(rows):,} rows.")
+            raise Problem("wrong-shape", f"Got {len(given):,} scores for {len(rows):,} rows.")
         values, where = given, "scores"
     else:
         name = plan.score_name(asked)
@@ -165,7 +147,7 @@ def _checked(values: list[Any], where: str) -> Floats:
 
 
 def _refuse(place: int, where: str) -> None:
-    raise Problem("bad-score", f"Row {place:,}, {where}: not a number in [0, 1], and not null.", row=place)
+    raise Problem("bad-score", f"Row {place:,}, {where}: expected a number in [0, 1] or null.", row=place)
 
 
 def _named(value: Any) -> str:
