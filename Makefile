@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-native lint types contracts docstrings doctests bench bench-quick bench-serving paper docs fuzz audit clean
+.PHONY: help demo test test-all check check-native lint types contracts docstrings doctests bench bench-quick bench-serving paper docs fuzz audit clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,8 +34,14 @@ $(VENV)/installed-demo: $(VENV)/installed
 demo: $(VENV)/installed-demo ## Evaluate a calibration on real flights, and end with the verdict and the report
 	@$(BIN)/trueup demo
 
-test: $(VENV)/installed-dev ## Run all tests, on all cores
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+test: $(VENV)/installed-dev ## Run the quick tests on all cores, in a few minutes
+	$(PYTEST) -m "not slow"
+	@echo "That was all but the slow tests: simulations, whole engines and the like. 'make test-all' runs every test."
+
+test-all: $(VENV)/installed-dev ## Run every test on all cores, in a quarter of an hour or so
+	$(PYTEST)
 
 # The native core with address and undefined-behaviour sanitizers, in an environment of its own that borrows the packages
 # of the other. Python itself is not built so: the sanitizer is loaded before it, and leaks are not looked for.
@@ -66,7 +72,7 @@ check-native: $(SANITIZED)/installed ## Run the kernels' tests with sanitizers (
 	$(WATCHED) -m pytest -p no:cacheprovider $(KERNEL_TESTS)
 	$(WATCHED) tests/fuzz/fuzz.py model_file --engine seeded --runs 3000 --out build/fuzz-sanitized
 
-check: lint types contracts docstrings doctests test ## All that CI checks
+check: lint types contracts docstrings doctests test-all ## All that CI checks
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -119,9 +119,8 @@ def _version(package: str) -> str | None:
 
 def real_data(name: str) -> Path:
     """The path of a real data set; without it the program ends, which is no failure, and says where to put it."""
-    folder = Path(os.environ.get("TRUEUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    path = folder / f"{name}.parquet"
-    if not path.exists():
+    path = Path(os.environ.get("TRUEUP_DATA", "")) / f"{name}.parquet"
+    if not os.environ.get("TRUEUP_DATA") or not path.exists():
         print(f"skipped: {path.name} is not there. Set TRUEUP_DATA to the folder that holds it.")
         sys.exit(0)
     return path

@@ -17,8 +17,10 @@ settings.load_profile("repeatable")
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of real data sets; tests that need it are skipped where it is not there."""
-    folder = Path(os.environ.get("TRUEUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip("no real data here: set TRUEUP_DATA to the folder that holds them")
-    return folder
+    """The folder of real data sets; tests that need it are skipped without one."""
+    named = os.environ.get("TRUEUP_DATA")
+    if not named:
+        pytest.skip("needs real data: set TRUEUP_DATA to the folder that holds them")
+    if not Path(named).is_dir():
+        pytest.fail(f"TRUEUP_DATA names {named!r}, which is no folder")
+    return Path(named)

@@ -27,6 +27,7 @@ def judged(golden: str) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
 def test_thousands_of_hostile_files_are_refused_or_harmless() -> None:
     report = judged("format_1")

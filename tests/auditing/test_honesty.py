@@ -8,6 +8,8 @@ import pytest
 import trueup
 from simulated import PLANTED, Kind, scores_wrong_in, true_scores
 
+pytestmark = pytest.mark.slow
+
 RUNS = 400
 
 

@@ -6,12 +6,14 @@ import shlex
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from trueup.datasets import make_traffic
 
 README = Path(__file__).parents[2] / "README.md"
 
 
+@pytest.mark.slow
 def test_the_readme_shows_what_the_code_prints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest("\n".join(readme_blocks("pycon")), {}, "README", str(README), 0)

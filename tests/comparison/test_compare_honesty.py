@@ -16,6 +16,8 @@ from simulated_pairs import Kind, Pair, better_model, blurred_model, equal_model
 from trueup.comparison import Comparison
 from trueup.metrics import average_precision, brier_score, ecce, expected_calibration_error, log_loss, roc_auc
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"n_bootstrap": 100, "null_samples": 60, "max_depth": 2, "n_jobs": 1}
 
 

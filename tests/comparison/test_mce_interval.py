@@ -95,6 +95,7 @@ def test_the_mce_can_be_a_guardrail() -> None:
         trueup.compare(pair.y, pair.base, pair.candidate, guardrails=["mce"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pair_of", "runs"),
     [
@@ -114,6 +115,7 @@ def test_the_interval_covers_what_samples_show_on_average(pair_of: Callable[[int
     assert low < covered / runs < high, covered
 
 
+@pytest.mark.slow
 def test_noise_counts_once_where_no_model_shows_more_than_noise() -> None:
     # 4 standard deviations are right. With the sample's noise and that of the draws, it would be 1.4 times as much.
     rows = [mce_of(off_in_a_segment(seed, 2_000, 0), n_jobs=1, random_state=seed, guardrails=[]) for seed in range(60)]

@@ -39,6 +39,7 @@ def on_workers(client: Client) -> MCGrad:
     return fit_dask(FRAME, group="user", client=client, estimator=MCGrad(**OPTIONS), **COLUMNS)
 
 
+@pytest.mark.slow
 def test_it_is_as_good_as_fits_in_one_process(on_workers: MCGrad) -> None:
     streamed = MCGrad(**OPTIONS).fit_stream(TABLE.to_batches(5_000), group="user", **COLUMNS)
     dealt = dealing_for(0.25, N, seeds_from(0)[0]).by_hash(hash_column(TABLE["user"]))
@@ -52,6 +53,7 @@ def test_it_is_as_good_as_fits_in_one_process(on_workers: MCGrad) -> None:
         assert abs(ours / log_loss(FRESH.y, theirs) - 1) < 0.002
 
 
+@pytest.mark.slow
 def test_validation_losses_are_those_of_the_same_rows_in_one_process(on_workers: MCGrad) -> None:
     # The key decides, so that the same rows are held out; before the first round their loss is the base model's.
     dealt = dealing_for(0.25, N, seeds_from(0)[0]).by_hash(hash_column(TABLE["user"]))

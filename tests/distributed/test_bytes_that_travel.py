@@ -13,6 +13,8 @@ from tornado.iostream import IOStream
 from dask_fits import COLUMNS, quick_estimator, rows_made_there
 from trueup.distributed import fit_dask
 
+pytestmark = pytest.mark.slow
+
 N = 2_000
 
 

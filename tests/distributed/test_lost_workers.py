@@ -9,6 +9,8 @@ from dask_fits import COLUMNS, content_of, frame_of, kill_itself_at, left_behind
 from trueup.distributed import _growing, fit_dask
 from trueup.errors import ClusterWarning, TrainingError
 
+pytestmark = pytest.mark.slow
+
 ROWS = rows_of_traffic(900)[["country", "device", "hour", "session_length", "clicked", "p"]]
 FRAME = frame_of(ROWS[:300], ROWS[300:500], ROWS[500:])
 TREES = quick_estimator().lightgbm_params["n_estimators"]

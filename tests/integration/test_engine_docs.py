@@ -115,6 +115,7 @@ def check(written: pa.Table, expected: np.ndarray, *, n_rows: int | None = None)
     np.testing.assert_array_equal(written["calibrated"].to_numpy(), expected[written["visit"].to_numpy()])
 
 
+@pytest.mark.slow
 def test_spark(folder: Path, expected: np.ndarray) -> None:
     needs("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -133,6 +134,7 @@ def test_spark(folder: Path, expected: np.ndarray) -> None:
     check(pq.read_table(folder / "by-spark"), expected)
 
 
+@pytest.mark.slow
 def test_ray(folder: Path, expected: np.ndarray, short_folder: Path) -> None:
     needs("ray")
     run(

@@ -10,6 +10,7 @@ import pytest
 PAGE = Path(__file__).parents[2] / "docs" / "integrations.md"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:mlflow")
 @pytest.mark.filterwarnings("ignore::FutureWarning:mlflow")
 @pytest.mark.filterwarnings("ignore:.*type hint:UserWarning")  # of a part of MLflow itself

@@ -114,6 +114,7 @@ def test_warnings_of_a_method_are_kept_with_its_cell(plan: Plan, monkeypatch: py
     assert finished_cells(plan)[0][0].notes == ("look here",)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_figures_as_one(tmp_path: Path) -> None:
     bank_zip(tmp_path / "bank-marketing.zip", BANK_ROWS * 200)
     alone = Plan(tmp_path / "alone", ("Simulated", "Marketing"), ("MCGrad_one_round",), tmp_path, 600, 1)

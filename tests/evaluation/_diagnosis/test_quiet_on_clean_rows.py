@@ -16,6 +16,7 @@ from trueup.datasets import make_traffic
 OF_FEW_ROWS = {"too_few_to_fit", "too_few_to_see"}
 
 
+@pytest.mark.slow
 def test_simulated_traffic_raises_hardly_an_alarm() -> None:
     # At a rate of 2 % of false alarms, more than 3 of 30 would come once in 300 times; notes count as well.
     alarms = []
@@ -28,6 +29,7 @@ def test_simulated_traffic_raises_hardly_an_alarm() -> None:
     assert len(alarms) <= 3, alarms
 
 
+@pytest.mark.slow
 def test_tables_of_few_rows_raise_hardly_an_alarm() -> None:
     alarms = []
     for seed in range(60):
@@ -52,6 +54,7 @@ REAL: dict[str, tuple[str, Any, set[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_random_halves_of_a_real_table_raise_no_alarm(name: str, data_folder: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")

@@ -43,6 +43,7 @@ def test_the_standard_error_is_the_spread_over_samples() -> None:
     assert np.mean([one.standard_error for one in found]) == pytest.approx(np.std([one.auc for one in found]), rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_classifier_says_significant_no_more_often_than_it_should() -> None:
     # 100 pairs of tables from one population: at a level of 5 % at most 11 of them (99.5 % of a binomial).
     p_values = []
