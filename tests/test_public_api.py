@@ -19,8 +19,8 @@ PUBLIC = {
         load metrics open_stream plot segments serving
     """,
     "trueup.auditing": """
-        AuditResult SegmentSummary SummaryAudit SummaryBuilder SummarySpec audit audit_stream load_summary
-        merge_summaries summarize summarize_stream
+        AuditResult Sketch SketchAudit SketchBuilder SketchSpec audit audit_stream load_sketch make_sketch
+        merge_sketches sketch_stream
     """,
     "trueup.baselines": "DFMC HKRR IsotonicCalibrator LSBoost PlattCalibrator SegmentMCGrad TemperatureCalibrator",
     "trueup.calibration": "MCGrad MulticalibratedClassifier TRUSTED_TYPES",
@@ -30,7 +30,7 @@ PUBLIC = {
     "trueup.errors": """
         ClusterWarning ColumnError ConvergenceWarning CostWarning DataError DataFileError DataWarning
         DiagnosisError ExportError FileError InsufficientDataWarning LabelError MissingExtraError
-        MissingScoreWarning ModelFileError ParameterError RescaleWarning ScoreError SummaryFileError
+        MissingScoreWarning ModelFileError ParameterError RescaleWarning ScoreError SketchFileError
         TableError TrainingError TrueupError TrueupWarning UnseenCategoryWarning WeightError
     """,
     "trueup.evaluation": """

@@ -28,7 +28,7 @@ __all__ = [
     "ParameterError",
     "RescaleWarning",
     "ScoreError",
-    "SummaryFileError",
+    "SketchFileError",
     "TableError",
     "TrainingError",
     "TrueupError",
@@ -134,8 +134,8 @@ class ModelFileError(TrueupError):
     """A model file is damaged, truncated, hostile, or of a format that this version doesn't know."""
 
 
-class SummaryFileError(TrueupError):
-    """A file of a summary is damaged, truncated, hostile, or of a format that this version doesn't know."""
+class SketchFileError(TrueupError):
+    """A file of a sketch is damaged, truncated, hostile, or of a format that this version doesn't know."""
 
 
 class ExportError(TrueupError):

@@ -13,7 +13,7 @@ import pytest
 
 from trueup import Calibrator, MCGrad
 from trueup._data import open_stream
-from trueup.auditing import SummarySpec, summarize_stream
+from trueup.auditing import SketchSpec, sketch_stream
 
 BATCH = 2_000
 
@@ -55,8 +55,8 @@ def score(source: Any) -> None:
 
 def audit(source: Any) -> None:
     first = rows(0)
-    spec = SummarySpec.learn(first.select(["x", "word"]), first["p"])
-    summarize_stream(source, label="y", score="p", spec=spec, n_jobs=1)
+    spec = SketchSpec.learn(first.select(["x", "word"]), first["p"])
+    sketch_stream(source, label="y", score="p", spec=spec, n_jobs=1)
 
 
 @pytest.mark.parametrize("work", [read, sample, score, audit])

@@ -120,17 +120,17 @@ def test_a_page_is_returned_or_written(wrong: AuditResult, tmp_path: Path) -> No
 
 
 def test_a_notebook_shows_the_verdict_and_the_worst(wrong: AuditResult) -> None:
-    summary = wrong._repr_html_()
-    assert "is_logged_in = false and referrer is missing" in summary
-    assert "<script" not in summary
+    sketch = wrong._repr_html_()
+    assert "is_logged_in = false and referrer is missing" in sketch
+    assert "<script" not in sketch
 
 
 def test_a_notebook_does_not_wait_for_the_stories_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     visits = make_traffic(4_000, random_state=1)
     monkeypatch.setattr("trueup.auditing._page._ROWS_AT_ONCE", 3_999)
     result = trueup.audit(visits.X, visits.y, np.minimum(2 * visits.scores, 0.9), max_depth=1, null_samples=40)
-    summary = result._repr_html_()
-    assert "Wrong in" in summary
+    sketch = result._repr_html_()
+    assert "Wrong in" in sketch
     assert not result._listing.has_told_stories
     _ = result.segments  # now they are told anyway
     assert "stor" in str(result._repr_html_())

@@ -1,4 +1,4 @@
-"""`trueup audit` of several files, folders and patterns, and of summaries."""
+"""`trueup audit` of several files, folders and patterns, and of sketches."""
 
 import re
 
@@ -7,7 +7,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from trueup.auditing import SummarySpec, load_summary, summarize
+from trueup.auditing import SketchSpec, load_sketch, make_sketch
 
 ROLES = ("--label=y", "--score=p", "--weight=w")
 FEATURES = ["country", "version", "hour", "flag"]
@@ -27,12 +27,12 @@ def parts(shared, tmp_path, monkeypatch):
 
 def expected_audit(table, features=FEATURES, **options):
     X, weights = table.select(features), table["w"]
-    spec = SummarySpec.learn(X, table["p"], sample_weight=weights, **options)
-    return summarize(table["y"], table["p"], X, spec, sample_weight=weights).audit()
+    spec = SketchSpec.learn(X, table["p"], sample_weight=weights, **options)
+    return make_sketch(X, table["y"], table["p"], spec, sample_weight=weights).audit()
 
 
 @pytest.mark.parametrize("source", ["folder", "pattern", "files", "one file"])
-def test_the_numbers_are_those_of_a_summary_in_python(run, shared, parts, source):
+def test_the_numbers_are_those_of_a_sketch_in_python(run, shared, parts, source):
     files = sorted(parts.iterdir())
     arguments = {
         "folder": [parts],
@@ -88,13 +88,13 @@ def test_all_segments_are_written_with_their_bounds(run, parts, tmp_path):
     assert "would read as a table the next time" in refused.err
 
 
-def test_summaries_are_kept_and_audited_together(run, shared, parts, tmp_path):
+def test_sketchies_are_kept_and_audited_together(run, shared, parts, tmp_path):
     days = tmp_path / "days"
     days.mkdir()
     whole = run("audit", parts, *ROLES, *QUICK, "--json", "--save-sketch", days / "all.arrow").json
     again = run("audit", "--sketches", days / "all.arrow", "--json").json
     assert again["segments"] == whole["segments"]
-    load_summary(days / "all.arrow").save(days / "again.arrow")
+    load_sketch(days / "all.arrow").save(days / "again.arrow")
     both = run("audit", "--sketches", days / "*.arrow", "--json").json
     assert both["n"] == 2 * whole["n"]
     text = run("audit", "--sketches", days)
@@ -103,13 +103,13 @@ def test_summaries_are_kept_and_audited_together(run, shared, parts, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--label=y", "--features=hour", "--max-depth=2", "--stream"])
-def test_what_a_summary_has_in_it_is_not_given_with_it(run, tmp_path, option):
+def test_what_a_sketch_has_in_it_is_not_given_with_it(run, tmp_path, option):
     outcome = run("audit", "--sketches", tmp_path, option)
     assert outcome.code == 2
     assert "can't be given with --sketches" in outcome.err
 
 
-def test_a_file_that_is_no_summary_is_an_error(run, parts):
+def test_a_file_that_is_no_sketch_is_an_error(run, parts):
     outcome = run("audit", "--sketches", parts)
     assert outcome.code == 3
     assert "a.parquet" in outcome.err

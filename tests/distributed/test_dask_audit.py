@@ -13,7 +13,7 @@ from distributed import Client
 from dask_fits import frame_of, without_other
 from simulated import scores_wrong_in
 from trueup._fitting import StreamRoles
-from trueup.auditing import SummarySpec, audit_stream
+from trueup.auditing import SketchSpec, audit_stream
 from trueup.distributed import audit_dask
 from trueup.distributed._audit import _sampled
 from trueup.errors import ColumnError, LabelError, ParameterError, ScoreError, TableError, WeightError
@@ -28,7 +28,7 @@ X = pd.DataFrame(FEATURES)
 
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_it_is_the_audit_of_a_stream_with_the_same_spec(client: Client, weight: str | None) -> None:
-    spec = SummarySpec.learn(X, P, max_depth=2)
+    spec = SketchSpec.learn(X, P, max_depth=2)
     options = {**COLUMNS, "weight": weight, "spec": spec, "significance": 0.01, "min_rows": 20}
     ours, theirs = audit_dask(FRAME, client=client, **options), audit_stream([PARTS[1], PARTS[3]], **options)
     assert ours.segments.equals(theirs.segments)
@@ -39,7 +39,7 @@ def test_it_is_the_audit_of_a_stream_with_the_same_spec(client: Client, weight: 
 
 def test_a_spec_is_learned_from_the_rows_of_all_partitions(client: Client) -> None:
     ours = audit_dask(FRAME, client=client, weight="w", max_depth=2, features=["device", "plan", "income"], **COLUMNS)
-    spec = SummarySpec.learn(X[["device", "plan", "income"]], P, sample_weight=ROWS["w"], max_depth=2)
+    spec = SketchSpec.learn(X[["device", "plan", "income"]], P, sample_weight=ROWS["w"], max_depth=2)
     assert ours.segments.equals(audit_stream(ROWS, weight="w", spec=spec, **COLUMNS).segments)
 
 
@@ -66,7 +66,7 @@ def test_scores_are_not_audited_against_themselves(client: Client) -> None:
 
 
 def test_a_spec_may_cut_the_scores_too(client: Client) -> None:
-    spec = SummarySpec.learn(ROWS[["device", "p"]], P, max_depth=1)
+    spec = SketchSpec.learn(ROWS[["device", "p"]], P, max_depth=1)
     ours = audit_dask(FRAME, client=client, spec=spec, **COLUMNS)
     assert ours.segments.equals(audit_stream(ROWS, spec=spec, **COLUMNS).segments)
 
@@ -97,7 +97,7 @@ def test_a_feature_of_other_dictionaries_is_one_column(client: Client) -> None:
 def test_what_is_wrong_in_a_partition_is_told_with_the_partition(
     client: Client, learned: bool, second: pd.DataFrame, error: type[Exception], message: str
 ) -> None:
-    spec = None if learned else SummarySpec.learn(X, P, max_depth=1)
+    spec = None if learned else SketchSpec.learn(X, P, max_depth=1)
     more = {"max_depth": 1} if learned else {}
     with pytest.raises(error, match=message):
         audit_dask(frame_of(ROWS, second, ROWS), client=client, weight="w", spec=spec, **more, **COLUMNS)
@@ -108,14 +108,14 @@ def test_columns_that_are_not_there_are_told_of(client: Client) -> None:
         name = "k" if "features" in options else next(iter(options.values()))
         with pytest.raises(ColumnError, match=f"The frame has no column '{name}'. Its columns are 'region'"):
             audit_dask(FRAME, client=client, **{**COLUMNS, **options})
-    spec = SummarySpec.learn(X.rename(columns={"plan": "contract"}), P, max_depth=1)
+    spec = SketchSpec.learn(X.rename(columns={"plan": "contract"}), P, max_depth=1)
     with pytest.raises(ColumnError, match="no column 'contract'"):
         audit_dask(FRAME, client=client, spec=spec, **COLUMNS)
 
 
 def test_what_a_spec_has_learned_can_not_be_learned_again(client: Client) -> None:
     with pytest.raises(TypeError, match="'max_depth' can't be given with a spec"):
-        audit_dask(FRAME, client=client, spec=SummarySpec.learn(X, P), max_depth=2, **COLUMNS)
+        audit_dask(FRAME, client=client, spec=SketchSpec.learn(X, P), max_depth=2, **COLUMNS)
 
 
 def test_columns_that_are_no_feature_are_not_read(client: Client) -> None:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
-    from trueup.auditing._sketches._result import SummaryAudit
+    from trueup.auditing._sketches._result import SketchAudit
 
 __all__ = ["detectable_in_words", "in_plural", "verdict_in_words"]
 
 _POINTS = (10, 20, 50, 100)
 
 
-def verdict_in_words(result: AuditResult | SummaryAudit, *, folded: bool = True) -> str:
+def verdict_in_words(result: AuditResult | SketchAudit, *, folded: bool = True) -> str:
     """The audit in a sentence or two; folded, it says how many stories the segments tell."""
     if result.n_segments == 0:
         return "No segment could be tested."
@@ -35,7 +35,7 @@ def _stories_in_words(result: AuditResult) -> str:
     return f", in {least}{in_plural(result.n_stories, 'story', 'different stories')}"
 
 
-def detectable_in_words(result: AuditResult | SummaryAudit) -> str:
+def detectable_in_words(result: AuditResult | SketchAudit) -> str:
     """The smallest error that is found; empty if none would be."""
     share = result.minimum_detectable
     for points in _POINTS:

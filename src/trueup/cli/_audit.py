@@ -22,7 +22,7 @@ from trueup.cli._streams import name_of, names_many
 from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
 
 if TYPE_CHECKING:
-    from trueup.auditing import AuditResult, SummaryAudit
+    from trueup.auditing import AuditResult, SketchAudit
     from trueup.segments import Segment
 
 __all__ = ["AuditRequest", "audit", "judge", "print_findings", "values_needed"]
@@ -235,7 +235,7 @@ def print_findings(request: AuditRequest, table: str, findings: Findings, second
         print_audit(request, f"{shown(table)}{what}", findings, seconds)
 
 
-def judge(request: AuditRequest, result: AuditResult | SummaryAudit) -> int | None:
+def judge(request: AuditRequest, result: AuditResult | SketchAudit) -> int | None:
     """The exit code, and on stderr why it is not 0."""
     reasons = []
     if result.n_segments == 0:

@@ -1,4 +1,4 @@
-"""`trueup audit` of tables that are read batch by batch, and of summaries of them."""
+"""`trueup audit` of tables that are read batch by batch, and of sketches of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trueup.cli._columns import Roles, assign_roles, positive_label
 from trueup.cli._dates import dates_of, refuse_dates
 from trueup.cli._errors import after_writing
 from trueup.cli._files import STANDARD_STREAM, check_output
-from trueup.cli._findings import findings_of_summary
+from trueup.cli._findings import findings_of_sketch
 from trueup.cli._printing import reader_may_leave, working_on
 from trueup.cli._segment_table import check_segment_table, write_segment_table
 from trueup.cli._streams import name_of, refuse_output_in, stream_of
@@ -20,7 +20,7 @@ from trueup.errors import DataWarning, LabelError, ParameterError
 
 if TYPE_CHECKING:
     from trueup._data import Stream
-    from trueup.auditing import SegmentSummary, SummarySpec
+    from trueup.auditing import Sketch, SketchSpec
 
 __all__ = ["audit_batches"]
 
@@ -29,18 +29,18 @@ _DEPTH, _VALUES = 3, 3
 
 
 def audit_batches(request: AuditRequest) -> int | None:
-    """Audit tables by way of their summary, say what came out, and whether that is within the limits."""
+    """Audit tables by way of their sketch, say what came out, and whether that is within the limits."""
     _refuse_what_needs_rows(request)
     output_format = check_segment_table(request.output, request.table)
     if request.save_sketch is not None:
         check_output(request.save_sketch)
     started = time.perf_counter()
-    summary = _merged(request) if request.sketches else _summarized(request)
-    result = summary.audit(min_rows=request.options["min_rows"], significance=request.options["significance"])
-    findings = findings_of_summary(result, request.top)
+    sketch = _merged(request) if request.sketches else _sketched(request)
+    result = sketch.audit(min_rows=request.options["min_rows"], significance=request.options["significance"])
+    findings = findings_of_sketch(result, request.top)
     seconds = time.perf_counter() - started
     if request.save_sketch is not None:
-        summary.save(request.save_sketch)
+        sketch.save(request.save_sketch)
     if request.output is not None and request.output != STANDARD_STREAM:
         write_segment_table(result.segments, request.output, output_format)
     with after_writing():
@@ -77,24 +77,24 @@ def _refuse_what_needs_rows(request: AuditRequest) -> None:
                 raise ParameterError(f"{option} can't be given with --sketches, which have it in them.")
 
 
-def _merged(request: AuditRequest) -> SegmentSummary:
-    """The summary of all rows that the files are summaries of."""
+def _merged(request: AuditRequest) -> Sketch:
+    """The sketch of all rows that the files are sketches of."""
     from trueup._data import find_files
-    from trueup.auditing import load_summary, merge_summaries
+    from trueup.auditing import load_sketch, merge_sketches
 
     paths = [found.path for found in find_files(request.tables)]
     for output in (request.output, request.save_sketch):
         if output is not None and os.path.realpath(output) in map(os.path.realpath, paths):
             raise ParameterError(f"{output!r} is one of the sketches to read. Name another file.")
     with working_on("merging the sketches", request.quiet):
-        return merge_summaries(load_summary(path) for path in paths)
+        return merge_sketches(load_sketch(path) for path in paths)
 
 
-def _summarized(request: AuditRequest) -> SegmentSummary:
-    """The summary of the tables' rows."""
+def _sketched(request: AuditRequest) -> Sketch:
+    """The sketch of the tables' rows."""
     from trueup._model import ValueKind
     from trueup._runtime import give_back_memory
-    from trueup.auditing import summarize_stream
+    from trueup.auditing import sketch_stream
 
     stream = stream_of(request.tables, request.reading, single_files=True)
     assert stream is not None
@@ -106,7 +106,7 @@ def _summarized(request: AuditRequest) -> SegmentSummary:
     spec = _spec(request, stream, roles)
     give_back_memory()  # of the sample
     try:
-        return summarize_stream(
+        return sketch_stream(
             stream,
             label=roles.label,
             score=request.score,
@@ -135,9 +135,9 @@ def _roles(request: AuditRequest, stream: Stream) -> Roles:
     )
 
 
-def _spec(request: AuditRequest, stream: Stream, roles: Roles) -> SummarySpec:
+def _spec(request: AuditRequest, stream: Stream, roles: Roles) -> SketchSpec:
     """What to count, learned from rows that are drawn from all."""
-    from trueup.auditing import SummarySpec, naming_bad_scores
+    from trueup.auditing import SketchSpec, naming_bad_scores
 
     columns = [name for name in (roles.label, request.score, roles.weight) if name is not None]
     with working_on("drawing a sample", request.quiet):
@@ -151,7 +151,7 @@ def _spec(request: AuditRequest, stream: Stream, roles: Roles) -> SummarySpec:
     else:
         refuse_dates(X, roles, named=bool(request.features))
     with naming_bad_scores(stream, request.score):
-        return SummarySpec.learn(
+        return SketchSpec.learn(
             X if roles.features else None,
             sample.column(request.score),
             sample_weight=None if roles.weight is None else sample.column(roles.weight),

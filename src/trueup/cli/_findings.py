@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trueup.auditing import AuditResult, SummaryAudit
+    from trueup.auditing import AuditResult, SketchAudit
 
 __all__ = [
     "Finding",
     "Findings",
     "detectable_in_words",
     "findings_of",
-    "findings_of_summary",
+    "findings_of_sketch",
     "in_plural",
     "p_value_in_words",
     "verdict",
@@ -55,7 +55,7 @@ class Findings:
 
     Attributes
     ----------
-    result : AuditResult or SummaryAudit
+    result : AuditResult or SketchAudit
         All of it.
     n_significant : int
         Segments that are significantly wrong.
@@ -73,7 +73,7 @@ class Findings:
         By whose rule p-values that were computed are shared among segments.
     """
 
-    result: AuditResult | SummaryAudit
+    result: AuditResult | SketchAudit
     n_significant: int
     n_stories: int
     n_repeating: int
@@ -120,7 +120,7 @@ def findings_of(result: AuditResult, top: int, *, fold: bool = True) -> Findings
     )
 
 
-def findings_of_summary(result: SummaryAudit, top: int) -> Findings:
+def findings_of_sketch(result: SketchAudit, top: int) -> Findings:
     """What to say of the audit of a summary, which can't tell which segments repeat others."""
     names = [name for name in Finding.__dataclass_fields__ if name not in ("is_significant", "ecce_sigma")]
     rows = result.to_dict(top)["segments"]
@@ -136,7 +136,7 @@ def findings_of_summary(result: SummaryAudit, top: int) -> Findings:
     return Findings(result, n_significant, n_significant, 0, tuple(shown), folded=False, n_draws=0, rule="Holm")
 
 
-def _in_range(result: AuditResult | SummaryAudit, name: str) -> str:
+def _in_range(result: AuditResult | SketchAudit, name: str) -> str:
     """A number, or the range that it is in, which the audit of a summary knows only."""
     value = getattr(result, name)
     return _range(getattr(result, f"{name}_low", value), getattr(result, f"{name}_high", value))
@@ -154,7 +154,7 @@ def verdict(findings: Findings) -> str:
     return verdict_in_words(findings.result, folded=findings.folded)
 
 
-def detectable_in_words(result: AuditResult | SummaryAudit) -> str:
+def detectable_in_words(result: AuditResult | SketchAudit) -> str:
     """The smallest error that is found; empty if none would be."""
     from trueup.auditing import detectable_in_words
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup._data import listed
 from trueup._fitting import SAMPLE_ROWS, StreamRoles, naming_roles, piece_scores, piece_weights, row_hashes
-from trueup.auditing import SegmentSummary, SummaryAudit, SummaryBuilder, SummarySpec, merge_summaries, summarize
+from trueup.auditing import Sketch, SketchAudit, SketchBuilder, SketchSpec, make_sketch, merge_sketches
 from trueup.distributed._cluster import columns_of, connected, reduced, shared_with_all
 from trueup.distributed._pieces import ROWS_A_PARTITION, as_arrow, naming_partition
 from trueup.distributed._shard import worker_threads
@@ -29,7 +29,7 @@ def audit_dask(
     label: str,
     score: str,
     weight: str | None = None,
-    spec: SummarySpec | None = None,
+    spec: SketchSpec | None = None,
     client: Any = None,
     sample_rows: int = SAMPLE_ROWS,
     min_rows: int = 10,
@@ -37,7 +37,7 @@ def audit_dask(
     significance: float = 0.05,
     power: float = 0.8,
     **learning: Any,
-) -> SummaryAudit:
+) -> SketchAudit:
     """Return where scores are wrong in a Dask frame, whose rows stay where they are.
 
     Partitions are summed by the workers that hold them, and their sums are added up on the way to the client.
@@ -52,7 +52,7 @@ def audit_dask(
         The column of scores.
     weight : str, optional
         The column of weights.
-    spec : SummarySpec, optional
+    spec : SketchSpec, optional
         What to count. By default it is learned from rows drawn at random from all partitions.
     client : distributed.Client, optional
         The cluster; by default the one that was connected last.
@@ -67,11 +67,11 @@ def audit_dask(
     power : float, default=0.8
         The chance with which `minimum_detectable` errors are found.
     **learning : object
-        Options of `SummarySpec.learn` if no spec is given: `features`, `max_depth`, `classes` and others.
+        Options of `SketchSpec.learn` if no spec is given: `features`, `max_depth`, `classes` and others.
 
     Returns
     -------
-    SummaryAudit
+    SketchAudit
         The main numbers of `trueup.audit`, with bounds; what `trueup.auditing.audit_stream` gives with the same spec.
 
     Examples
@@ -81,7 +81,7 @@ def audit_dask(
     >>> from trueup.distributed import audit_dask
     >>> client = Client("scheduler:8786")  # doctest: +SKIP
     >>> audit_dask(dd.read_parquet("scored/"), label="y", score="p", max_depth=2)  # doctest: +SKIP
-    SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
+    SketchAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
     if spec is not None and learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")
@@ -90,8 +90,8 @@ def audit_dask(
         frame = _projected(frame, roles, learning.get("features") if spec is None else spec.columns)
         if spec is None:
             spec = _learned(cluster, frame, roles, sample_rows, learning)
-        summary = _summarized(cluster, frame, roles, spec)
-    return summary.audit(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
+        sketch = _sketched(cluster, frame, roles, spec)
+    return sketch.audit(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
 
 
 def _projected(frame: Any, roles: StreamRoles, features: Sequence[str] | None) -> Any:
@@ -104,7 +104,7 @@ def _projected(frame: Any, roles: StreamRoles, features: Sequence[str] | None) -
     return frame if len(set(wanted)) == len(present) else frame[[name for name in frame.columns if str(name) in wanted]]
 
 
-def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, learning: dict[str, Any]) -> SummarySpec:
+def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, learning: dict[str, Any]) -> SketchSpec:
     """The spec that fits rows drawn at random from all partitions."""
     from dask.delayed import delayed
 
@@ -118,7 +118,7 @@ def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, lear
     columns, parts = columns_of(frame), list(frame.to_delayed())
     samples = client.compute([delayed(_sampled)(part, columns, roles, cut, place) for place, part in enumerate(parts)])
     with naming_unreadable(parts, samples, columns):
-        learned: SummarySpec = client.submit(_spec_of, reduced(client, _joined, samples), roles, learning).result()
+        learned: SketchSpec = client.submit(_spec_of, reduced(client, _joined, samples), roles, learning).result()
     return learned
 
 
@@ -144,28 +144,28 @@ def _joined(tables: Sequence[pa.Table]) -> pa.Table:
         raise TableError(f"The partitions can't be put together: {error}") from error
 
 
-def _spec_of(sample: pa.Table, roles: StreamRoles, learning: dict[str, Any]) -> SummarySpec:
+def _spec_of(sample: pa.Table, roles: StreamRoles, learning: dict[str, Any]) -> SketchSpec:
     X = sample.drop_columns(list(roles.columns))
     scores, weights = piece_scores(sample, roles), piece_weights(sample, roles)
-    return SummarySpec.learn(X if X.num_columns else None, scores, sample_weight=weights, **learning)
+    return SketchSpec.learn(X if X.num_columns else None, scores, sample_weight=weights, **learning)
 
 
-def _summarized(client: Any, frame: Any, roles: StreamRoles, spec: SummarySpec) -> SegmentSummary:
+def _sketched(client: Any, frame: Any, roles: StreamRoles, spec: SketchSpec) -> Sketch:
     """All rows, summed where they are."""
     from dask.delayed import delayed
 
     shared, parts = shared_with_all(client, spec), list(frame.to_delayed())
-    summaries = client.compute([delayed(_summary_of)(part, roles, shared, place) for place, part in enumerate(parts)])
-    with naming_unreadable(parts, summaries, [*roles.columns, *spec.columns]):
-        merged: SegmentSummary = reduced(client, merge_summaries, summaries).result()
+    sketches = client.compute([delayed(_sketch_of)(part, roles, shared, place) for place, part in enumerate(parts)])
+    with naming_unreadable(parts, sketches, [*roles.columns, *spec.columns]):
+        merged: Sketch = reduced(client, merge_sketches, sketches).result()
     return merged
 
 
-def _summary_of(partition: Any, roles: StreamRoles, spec: SummarySpec, number: int) -> SegmentSummary:
+def _sketch_of(partition: Any, roles: StreamRoles, spec: SketchSpec, number: int) -> Sketch:
     with naming_partition(number), naming_roles(roles):
         table = as_arrow(partition, list(dict.fromkeys([*roles.columns, *spec.columns])))
         if not table.num_rows:  # whose columns may have no type
-            return SummaryBuilder(spec).summary()
+            return SketchBuilder(spec).sketch()
         labels, X = table.column(roles.label), table.select(list(spec.columns))
         scores, weights = piece_scores(table, roles), piece_weights(table, roles)
-        return summarize(labels, scores, X, spec, sample_weight=weights, n_jobs=worker_threads())
+        return make_sketch(X, labels, scores, spec, sample_weight=weights, n_jobs=worker_threads())

@@ -1,4 +1,4 @@
-"""From a summary to what an audit says, each number with its bounds."""
+"""From a sketch to what an audit says, each number with its bounds."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy.typing as npt
 from trueup.auditing._cost import warn_of_nothing
 from trueup.auditing._power import critical_evidence, detectable_sum
 from trueup.auditing._sketches._bounds import Ranges, ranges_of
-from trueup.auditing._sketches._result import SummaryAudit
-from trueup.auditing._sketches._spec import SQUARE_BITS, SummarySpec, check_whole
-from trueup.auditing._sketches._summary import SegmentSummary
+from trueup.auditing._sketches._result import SketchAudit
+from trueup.auditing._sketches._sketch import Sketch
+from trueup.auditing._sketches._spec import SQUARE_BITS, SketchSpec, check_whole
 from trueup.errors import ParameterError, TableError
 from trueup.metrics import brownian_range_survival
 from trueup.segments import Segment, SegmentSums, certain_variance, evidence, holm
 
-__all__ = ["Measured", "audit_summary"]
+__all__ = ["Measured", "audit_sketch"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Measured:
 
     Attributes
     ----------
-    spec : SummarySpec
+    spec : SketchSpec
         What was counted.
     sums : SegmentSums
         Their sums; the range is the one at the ends of bins.
@@ -48,7 +48,7 @@ class Measured:
         The error rate of the tests, and the chance of detection.
     """
 
-    spec: SummarySpec
+    spec: SketchSpec
     sums: SegmentSums
     range_low: FloatArray
     range_high: FloatArray
@@ -93,26 +93,26 @@ class Measured:
         return self.spec.grid.segment(int(self.sums.combination[place]), int(self.sums.cell[place]))
 
 
-def audit_summary(
-    summary: SegmentSummary, *, min_rows: int, min_variance: float, significance: float, power: float
-) -> SummaryAudit:
-    """Judge the segments of a summary."""
+def audit_sketch(
+    sketch: Sketch, *, min_rows: int, min_variance: float, significance: float, power: float
+) -> SketchAudit:
+    """Judge the segments of a sketch."""
     _check(min_rows, min_variance, significance, power)
-    if summary.n == 0:
-        raise TableError("There are no rows to audit: the summary is empty.")
-    sums = _segment_sums(summary, float(min_variance))
-    every = _Every(summary, sums, ranges_of(summary.sums, summary.spec), significance, power)
+    if sketch.n == 0:
+        raise TableError("There are no rows to audit: the sketch is empty.")
+    sums = _segment_sums(sketch, float(min_variance))
+    every = _Every(sketch, sums, ranges_of(sketch.sums, sketch.spec), significance, power)
     tested = every.measured(np.flatnonzero(sums.rows >= min_rows))
     if not len(tested.sums):
-        warn_of_nothing(summary.n, min_rows)
-    return _result(summary, every.measured(np.arange(1)), tested)
+        warn_of_nothing(sketch.n, min_rows)
+    return _result(sketch, every.measured(np.arange(1)), tested)
 
 
 @dataclass(frozen=True, eq=False)
 class _Every:
     """All segments, of which some are judged."""
 
-    summary: SegmentSummary
+    sketch: Sketch
     sums: SegmentSums
     ranges: Ranges
     significance: float
@@ -121,11 +121,11 @@ class _Every:
     def measured(self, chosen: npt.NDArray[np.intp]) -> Measured:
         """These segments, judged together."""
         some = self.sums.of(chosen)
-        ulp = math.ldexp(1.0, -self.summary.spec.fraction_bits)
+        ulp = math.ldexp(1.0, -self.sketch.spec.fraction_bits)
         ranges = (self.ranges.at_edges, self.ranges.low, self.ranges.high)
         at_edges, low, high = (ulp * bound[chosen] for bound in ranges)
         return Measured(
-            spec=self.summary.spec,
+            spec=self.sketch.spec,
             sums=replace(some, range=at_edges),
             range_low=low,
             range_high=high,
@@ -136,9 +136,9 @@ class _Every:
         )
 
 
-def _segment_sums(summary: SegmentSummary, min_variance: float) -> SegmentSums:
+def _segment_sums(sketch: Sketch, min_variance: float) -> SegmentSums:
     """All cells as an audit knows them; weights are in the unit of the spec."""
-    sums, bits = summary.sums, summary.spec.fraction_bits
+    sums, bits = sketch.sums, sketch.spec.fraction_bits
     rows = sums.lane("rows")
     weight, score, label, variance = (
         np.ldexp(sums.lane(name).astype(np.float64), -bits) for name in ("weight", "score", "label", "variance")
@@ -162,14 +162,14 @@ def _segment_sums(summary: SegmentSummary, min_variance: float) -> SegmentSums:
     )
 
 
-def _result(summary: SegmentSummary, whole: Measured, tested: Measured) -> SummaryAudit:
+def _result(sketch: Sketch, whole: Measured, tested: Measured) -> SketchAudit:
     sums = whole.sums
     ecce, sigmas = ([float(bound[0]) for bound in bounds] for bounds in (whole.ecce, whole.sigmas))
     mce = [float(bound.max()) if len(bound) else math.nan for bound in tested.sigmas]
     sigma = math.sqrt(sums.sigma_variance[0]) / float(sums.weight[0])
     detectable = detectable_sum(sums.variance, sums.unit, tested.critical, tested.power) / sums.weight
-    return SummaryAudit(
-        n=summary.n,
+    return SketchAudit(
+        n=sketch.n,
         n_segments=len(tested.sums),
         prevalence=float(np.clip(sums.label[0] / sums.weight[0], 0, 1)),
         mean_score=float(np.clip(sums.score[0] / sums.weight[0], 0, 1)),
@@ -191,7 +191,7 @@ def _result(summary: SegmentSummary, whole: Measured, tested: Measured) -> Summa
         significant=bool((tested.adjusted <= tested.significance).any()),
         significance=tested.significance,
         power=tested.power,
-        classes=summary.spec.classes,
+        classes=sketch.spec.classes,
         _measured=tested,
         _total_weight=float(sums.weight[0]),
     )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.auditing._sketches._edges import point_bins
-from trueup.auditing._sketches._spec import SummarySpec
+from trueup.auditing._sketches._spec import SketchSpec
 from trueup.auditing._sketches._sums import Sums
 
 __all__ = ["Ranges", "ranges_of"]
@@ -41,8 +41,8 @@ class Ranges:
     high: FloatArray
 
 
-def ranges_of(sums: Sums, spec: SummarySpec) -> Ranges:
-    """The ranges of all cells of a summary.
+def ranges_of(sums: Sums, spec: SketchSpec) -> Ranges:
+    """The ranges of all cells of a sketch.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def _blocks(sums: Sums) -> Iterator[Sums]:
         begin = end
 
 
-def _ranges_of_block(sums: Sums, spec: SummarySpec) -> Ranges:
+def _ranges_of_block(sums: Sums, spec: SketchSpec) -> Ranges:
     owner = np.repeat(np.arange(len(sums.cell)), np.diff(sums.offsets))
     net = sums.rises - sums.falls
     # Running over all cells may wrap around. Differences inside a cell are right nevertheless: they fit.
@@ -123,7 +123,7 @@ def _by_cell(fold: np.ufunc, values: IntArray, sums: Sums, empty: int) -> IntArr
     return found
 
 
-def _is_point(sums: Sums, spec: SummarySpec, owner: IntArray) -> npt.NDArray[np.bool_]:
+def _is_point(sums: Sums, spec: SketchSpec, owner: IntArray) -> npt.NDArray[np.bool_]:
     """Which bins hold a single score."""
     points = [point_bins(edges) for edges in spec.score_edges]
     if not any(some.any() for some in points):

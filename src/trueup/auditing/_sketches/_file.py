@@ -1,7 +1,7 @@
-"""A summary as one Arrow file: a row a segment, with its bins in lists; the spec in the schema's metadata.
+"""A sketch as one Arrow file: a row a segment, with its bins in lists; the spec in the schema's metadata.
 
-Nothing is compressed, and cells and bins come in order, so that equal summaries are equal bytes. Reading trusts
-nothing: what is not a summary that `write_summary` could have written is a `SummaryFileError`.
+Nothing is compressed, and cells and bins come in order, so that equal sketches are equal bytes. Reading trusts
+nothing: what is not a sketch that `write_sketch` could have written is a `SketchFileError`.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ import numpy.typing as npt
 
 from trueup._runtime import atomic_path
 from trueup.auditing._sketches._fixed_point import LANES
-from trueup.auditing._sketches._spec import LIMIT, SummarySpec
+from trueup.auditing._sketches._sketch import Sketch
+from trueup.auditing._sketches._spec import LIMIT, SketchSpec
 from trueup.auditing._sketches._spec_text import spec_from_text, spec_to_text
-from trueup.auditing._sketches._summary import SegmentSummary
 from trueup.auditing._sketches._sums import Sums
-from trueup.errors import SummaryFileError
+from trueup.errors import SketchFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FORMAT", "load_summary", "write_summary"]
+__all__ = ["FORMAT", "load_sketch", "write_sketch"]
 
 FORMAT = 1
 MAX_FILE_BYTES = 2**33
 MAX_SPEC_BYTES = 2**26
-_KEY, _SPEC, _CHECKSUM = b"trueup.summary", b"trueup.spec", b"trueup.sha256"
+_KEY, _SPEC, _CHECKSUM = b"trueup.sketch", b"trueup.spec", b"trueup.sha256"
 _LISTS = ("bin", "rises", "falls")
 # What Python, NumPy and pyarrow, whose errors are ValueErrors, OSErrors and the like, raise on bytes that are not what
 # they should be. A length that no file of this size can have may also ask for memory that there isn't.
@@ -40,32 +40,32 @@ _STUMBLES = (
 )  # fmt: skip
 
 
-def write_summary(summary: SegmentSummary, path: str | os.PathLike[str]) -> None:
-    """Write a summary, whole or not at all."""
+def write_sketch(sketch: Sketch, path: str | os.PathLike[str]) -> None:
+    """Write a sketch, whole or not at all."""
     import pyarrow as pa
 
-    batch = _batch_of(summary)
+    batch = _batch_of(sketch)
     with atomic_path(path) as temporary, pa.ipc.new_file(str(temporary), batch.schema) as writer:
         writer.write_batch(batch)
 
 
-def load_summary(path: str | os.PathLike[str]) -> SegmentSummary:
-    """Return the summary that a file holds, with everything in it checked.
+def load_sketch(path: str | os.PathLike[str]) -> Sketch:
+    """Return the sketch that a file holds, with everything in it checked.
 
     Parameters
     ----------
     path : path-like
-        The file, as `SegmentSummary.save` writes it.
+        The file, as `Sketch.save` writes it.
 
     Returns
     -------
-    SegmentSummary
-        The summary.
+    Sketch
+        The sketch.
 
     Raises
     ------
-    SummaryFileError
-        If the file is not a summary, is damaged, or is of a newer format.
+    SketchFileError
+        If the file is not a sketch, is damaged, or is of a newer format.
     OSError
         If there is no such file, or it can't be opened.
 
@@ -74,13 +74,13 @@ def load_summary(path: str | os.PathLike[str]) -> SegmentSummary:
     A week is its days, added up:
 
     >>> import tempfile, pathlib
-    >>> from trueup.auditing import SummarySpec, load_summary, merge_summaries, summarize
+    >>> from trueup.auditing import SketchSpec, load_sketch, merge_sketches, make_sketch
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> spec = SummarySpec.learn(p=[0.1, 0.5, 0.9])
+    >>> spec = SketchSpec.learn(scores=[0.1, 0.5, 0.9])
     >>> for day in range(7):
-    ...     summarize([0, 1, 1], [0.1, 0.5, 0.9], None, spec).save(folder / f"day-{day}.arrow")
-    >>> merge_summaries(load_summary(file) for file in sorted(folder.glob("day-*.arrow")))
-    SegmentSummary(21 rows, 1 segments)
+    ...     make_sketch(None, [0, 1, 1], [0.1, 0.5, 0.9], spec).save(folder / f"day-{day}.arrow")
+    >>> merge_sketches(load_sketch(file) for file in sorted(folder.glob("day-*.arrow")))
+    Sketch(21 rows, 1 segments)
     """
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for ever, and a device has no end
@@ -90,14 +90,14 @@ def load_summary(path: str | os.PathLike[str]) -> SegmentSummary:
     with open(path, "rb") as file:
         content = file.read()
     try:
-        return _summary_from(content)
+        return _sketch_from(content)
     except _STUMBLES as error:
         reason = str(error) or type(error).__name__
         raise _unusable(path, reason if len(reason) <= 300 else f"{reason[:300]} ...") from error
 
 
-def _unusable(path: str | os.PathLike[str], reason: str) -> SummaryFileError:
-    return SummaryFileError(f"{os.fspath(path)!r} can't be used as a summary: {reason}")
+def _unusable(path: str | os.PathLike[str], reason: str) -> SketchFileError:
+    return SketchFileError(f"{os.fspath(path)!r} can't be used as a sketch: {reason}")
 
 
 def _schema(spec: bytes = b"", checksum: str = "") -> pa.Schema:
@@ -113,13 +113,13 @@ def _schema(spec: bytes = b"", checksum: str = "") -> pa.Schema:
     return pa.schema([*whole, *lanes, *lists], metadata=metadata)
 
 
-def _batch_of(summary: SegmentSummary) -> pa.RecordBatch:
+def _batch_of(sketch: Sketch) -> pa.RecordBatch:
     import pyarrow as pa
 
-    sums, spec = summary.sums, spec_to_text(summary.spec)
+    sums, spec = sketch.sums, spec_to_text(sketch.spec)
     schema = _schema(spec, _checksum(spec, sums))
     if len(sums.bin) >= 2**31:
-        raise SummaryFileError(f"The summary has {len(sums.bin):,} bins, more than an Arrow list can hold.")
+        raise SketchFileError(f"The sketch has {len(sums.bin):,} bins, more than an Arrow list can hold.")
     offsets = pa.array(sums.offsets.astype(np.int32))
     places = [pa.array(sums.combination), pa.array(sums.cell)]
     lanes = [pa.array(np.ascontiguousarray(sums.lane(name))) for name in LANES]
@@ -137,7 +137,7 @@ def _checksum(spec: bytes, sums: Sums) -> str:
     return digest.hexdigest()
 
 
-def _summary_from(content: bytes) -> SegmentSummary:
+def _sketch_from(content: bytes) -> Sketch:
     import pyarrow as pa
 
     try:
@@ -147,7 +147,7 @@ def _summary_from(content: bytes) -> SegmentSummary:
     metadata = reader.schema.metadata or {}
     _check_format(metadata.get(_KEY))
     if not reader.schema.equals(_schema(), check_metadata=False) or reader.num_record_batches != 1:
-        raise ValueError("its columns are not those of a summary.")
+        raise ValueError("its columns are not those of a sketch.")
     text = metadata[_SPEC]
     if len(text) > MAX_SPEC_BYTES:
         raise ValueError(f"its spec has {len(text):,} bytes, and {MAX_SPEC_BYTES:,} is the limit.")
@@ -159,12 +159,12 @@ def _summary_from(content: bytes) -> SegmentSummary:
     spec = spec_from_text(text)
     _check_cells(sums, spec)
     _check_bins(sums, spec)
-    return SegmentSummary(spec, sums)
+    return Sketch(spec, sums)
 
 
 def _check_format(number: bytes | None) -> None:
     if number is None or not number.isdigit() or len(number) > 9:
-        raise ValueError("it is an Arrow file, but not a summary.")
+        raise ValueError("it is an Arrow file, but not a sketch.")
     if int(number) > FORMAT:
         raise ValueError(f"it is of format {int(number)}, and {FORMAT} is the newest known here. Upgrade trueup.")
     if int(number) < 1:
@@ -191,7 +191,7 @@ def _numbers(column: pa.Array) -> npt.NDArray[Any]:
     return np.array(column.to_numpy(zero_copy_only=True))
 
 
-def _check_cells(sums: Sums, spec: SummarySpec) -> None:
+def _check_cells(sums: Sums, spec: SketchSpec) -> None:
     """Cells that the spec has, in order, whose sums can be sums of rows."""
     if not len(sums.cell):
         return
@@ -219,7 +219,7 @@ def _check_cells(sums: Sums, spec: SummarySpec) -> None:
             raise ValueError("a segment has more labels or scores than rows.")
 
 
-def _check_bins(sums: Sums, spec: SummarySpec) -> None:
+def _check_bins(sums: Sums, spec: SketchSpec) -> None:
     """Bins that the spec has, in order, whose sums can be sums of rows and explain those of their segments."""
     if len(sums.bin):
         owner = np.repeat(np.arange(len(sums.cell)), np.diff(sums.offsets))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from trueup._data import CalibrationTable, Labels, listed, read_labels, read_scores, read_table, read_weights
 from trueup.auditing._sketches._edges import bins_of
-from trueup.auditing._sketches._spec import LARGEST_WEIGHT, LIMIT, SQUARE_BITS, SummarySpec
+from trueup.auditing._sketches._spec import LARGEST_WEIGHT, LIMIT, SQUARE_BITS, SketchSpec
 from trueup.errors import ColumnError, DataError, LabelError, TableError, WeightError
 
 __all__ = ["LANES", "FixedRows", "fixed_rows", "too_large"]
@@ -24,7 +24,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class FixedRows:
-    """What rows add to a summary.
+    """What rows add to a sketch.
 
     Attributes
     ----------
@@ -52,21 +52,21 @@ class FixedRows:
         return len(self.steps)
 
 
-def fixed_rows(y: Any, p: Any, X: Any, spec: SummarySpec, sample_weight: Any = None) -> FixedRows:
+def fixed_rows(X: Any, y: Any, scores: Any, spec: SketchSpec, sample_weight: Any = None) -> FixedRows:
     """Check what was given, and turn the rows of a weight above 0 into whole numbers."""
     table = None if X is None else read_table(X)
     if table is None and spec.cuts:
         raise TableError(f"The spec has segments of {listed(spec.columns)}, so X must be passed too.")
     if y is None:
-        raise LabelError("y is None. Pass what happened: a label a row.")
+        raise LabelError("y is None. Pass one label per row.")
     n = _n_labels(y) if table is None else table.n_rows
-    labels, scores = _labels(y, n, spec), read_scores(p, n, name="p")
+    labels, probabilities = _labels(y, n, spec), read_scores(scores, n)
     weights = read_weights(sample_weight, n, zeros_allowed=True)
     rows = None if weights is None or weights.all() else weights > 0
     if rows is not None:
         assert weights is not None
-        labels, scores, weights = labels[rows], scores[rows], weights[rows]
-    return _fixed(labels, scores, weights, _codes(table, rows, len(labels), spec), spec)
+        labels, probabilities, weights = labels[rows], probabilities[rows], weights[rows]
+    return _fixed(labels, probabilities, weights, _codes(table, rows, len(labels), spec), spec)
 
 
 def _n_labels(y: Any) -> int:
@@ -76,7 +76,7 @@ def _n_labels(y: Any) -> int:
         raise LabelError(f"y is a {type(y).__name__}; pass a one-dimensional array.") from None
 
 
-def too_large(spec: SummarySpec) -> DataError:
+def too_large(spec: SketchSpec) -> DataError:
     """The error that sums don't fit."""
     return DataError(
         f"The sums don't fit: with fraction_bits={spec.fraction_bits}, at most {LIMIT >> spec.fraction_bits:,} rows of "
@@ -85,7 +85,7 @@ def too_large(spec: SummarySpec) -> DataError:
     )
 
 
-def _labels(y: Any, n: int, spec: SummarySpec) -> FloatArray:
+def _labels(y: Any, n: int, spec: SketchSpec) -> FloatArray:
     if n == 0:
         return np.zeros(0)
     # With 0 and 1, probabilities are labels too; a part of the data may hold one class only.
@@ -94,7 +94,7 @@ def _labels(y: Any, n: int, spec: SummarySpec) -> FloatArray:
 
 
 def _codes(
-    table: CalibrationTable | None, rows: npt.NDArray[np.bool_] | None, n: int, spec: SummarySpec
+    table: CalibrationTable | None, rows: npt.NDArray[np.bool_] | None, n: int, spec: SketchSpec
 ) -> npt.NDArray[np.uint8]:
     codes = np.empty((len(spec.cuts), n), dtype=np.uint8)
     if table is None:
@@ -112,7 +112,7 @@ def _codes(
 
 
 def _fixed(
-    labels: FloatArray, scores: FloatArray, weights: FloatArray | None, codes: npt.NDArray[np.uint8], spec: SummarySpec
+    labels: FloatArray, scores: FloatArray, weights: FloatArray | None, codes: npt.NDArray[np.uint8], spec: SketchSpec
 ) -> FixedRows:
     n, bits = len(labels), spec.fraction_bits
     unit = _in_units(np.ones(1) if weights is None else weights, spec)
@@ -133,7 +133,7 @@ def _fixed(
     return FixedRows(codes, slots, np.abs(steps), lanes, same)
 
 
-def _in_units(weights: FloatArray, spec: SummarySpec) -> FloatArray:
+def _in_units(weights: FloatArray, spec: SketchSpec) -> FloatArray:
     """Weights in units of the spec, which is a power of two, so that nothing is rounded."""
     found: FloatArray = np.ldexp(weights, -spec.weight_exponent)
     large = found > LARGEST_WEIGHT

@@ -1,4 +1,4 @@
-"""What an audit of a summary found."""
+"""What an audit of a sketch found."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from trueup.metrics import brownian_range_survival, wilson_interval
 if TYPE_CHECKING:
     from trueup.auditing._sketches._audit import Measured
 
-__all__ = ["SummaryAudit"]
+__all__ = ["SketchAudit"]
 
 SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SummaryAudit:
-    """What the audit of a summary found: the main numbers of `trueup.AuditResult`, with bounds where bins blur them.
+class SketchAudit:
+    """What the audit of a sketch found: the main numbers of `trueup.AuditResult`, with bounds where bins blur them.
 
     Attributes
     ----------
@@ -72,10 +72,10 @@ class SummaryAudit:
     Examples
     --------
     >>> from trueup.datasets import make_traffic
-    >>> from trueup.auditing import SummarySpec, summarize
+    >>> from trueup.auditing import SketchSpec, make_sketch
     >>> traffic = make_traffic(20_000)
-    >>> spec = SummarySpec.learn(traffic.X, traffic.scores)
-    >>> result = summarize(traffic.y, traffic.scores, traffic.X, spec).audit()
+    >>> spec = SketchSpec.learn(traffic.X, traffic.scores)
+    >>> result = make_sketch(traffic.X, traffic.y, traffic.scores, spec).audit()
     >>> result.significant
     True
     >>> result.segments.slice(0, 1).to_pylist()[0]["segment"]
@@ -134,9 +134,9 @@ class SummaryAudit:
 
         Examples
         --------
-        >>> from trueup.auditing import SummarySpec, summarize
-        >>> summary = summarize([0, 1] * 50, [0.5] * 100, None, SummarySpec.learn(p=[0.5]))
-        >>> summary.audit().to_dict()["ecce"]
+        >>> from trueup.auditing import SketchSpec, make_sketch
+        >>> sketch = make_sketch(None, [0, 1] * 50, [0.5] * 100, SketchSpec.learn(scores=[0.5]))
+        >>> sketch.audit().to_dict()["ecce"]
         0.0
         """
         if n_segments is not None and (not isinstance(n_segments, int) or n_segments < 0):
@@ -154,7 +154,7 @@ class SummaryAudit:
     def __repr__(self) -> str:
         chance = "" if math.isnan(self.mce_p_value) else f", p = {self.mce_p_value:.3g}"
         return (
-            f"SummaryAudit({self.n:,} rows, {self.n_segments:,} segments: ECCE {self.ecce_sigma:.1f} σ "
+            f"SketchAudit({self.n:,} rows, {self.n_segments:,} segments: ECCE {self.ecce_sigma:.1f} σ "
             f"(to {self.ecce_sigma_high:.1f} σ, p = {self.p_value:.3g}), MCE {self.mce:.1f} σ "
             f"(to {self.mce_high:.1f} σ{chance}))"
         )

@@ -1,4 +1,4 @@
-"""What a summary counts: the same cells and bins for every part of the data."""
+"""What a sketch counts: the same cells and bins for every part of the data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trueup.auditing._sketches._edges import (
 from trueup.errors import ParameterError, TableError
 from trueup.segments import ColumnCut, Partition, SegmentGrid, grid_of, learn_cuts
 
-__all__ = ["FRACTION_BITS", "LARGEST_WEIGHT", "LIMIT", "SQUARE_BITS", "SummarySpec"]
+__all__ = ["FRACTION_BITS", "LARGEST_WEIGHT", "LIMIT", "SQUARE_BITS", "SketchSpec"]
 
 FRACTION_BITS = 28  # 17 thousand million rows fit, and an ECCE is right to 5e-9
 SQUARE_BITS = 20  # of squared weights, which are needed less exactly and grow faster
@@ -38,10 +38,10 @@ _MOST_EXPONENT = 200
 
 
 @dataclass(frozen=True)
-class SummarySpec:
-    """What a summary counts: segments, bins of scores and the unit of weights, the same for all parts of the data.
+class SketchSpec:
+    """What a sketch counts: segments, bins of scores and the unit of weights, the same for all parts of the data.
 
-    Learn one with `SummarySpec.learn` from a sample, and use it wherever the data is. Only summaries of the same spec
+    Learn one with `SketchSpec.learn` from a sample, and use it wherever the data is. Only sketches of the same spec
     can be merged.
 
     Attributes
@@ -63,11 +63,11 @@ class SummarySpec:
     Examples
     --------
     >>> from trueup.datasets import make_traffic
-    >>> from trueup.auditing import SummarySpec
+    >>> from trueup.auditing import SketchSpec
     >>> sample = make_traffic(20_000)
-    >>> spec = SummarySpec.learn(sample.X, sample.scores, max_depth=2)
+    >>> spec = SketchSpec.learn(sample.X, sample.scores, max_depth=2)
     >>> spec
-    SummarySpec(11 columns, segments of up to 2 of them, 4,096 / 4,096 / 4,096 bins of scores)
+    SketchSpec(11 columns, segments of up to 2 of them, 4,096 / 4,096 / 4,096 bins of scores)
     """
 
     cuts: tuple[ColumnCut, ...]
@@ -108,7 +108,7 @@ class SummarySpec:
     def learn(
         cls,
         X: Any = None,
-        p: Any = None,
+        scores: Any = None,
         *,
         sample_weight: Any = None,
         features: Sequence[str] | None = None,
@@ -119,14 +119,14 @@ class SummarySpec:
         score_bins: int | Sequence[int] | None = None,
         max_bytes: int = MAX_BYTES,
         fraction_bits: int = FRACTION_BITS,
-    ) -> SummarySpec:
+    ) -> SketchSpec:
         """Return the spec that fits a sample of the data.
 
         Parameters
         ----------
         X : table, optional
             Features of the sample. Without it, all rows are the only segment.
-        p : array-like of shape (n,) or (n, 2), optional
+        scores : array-like of shape (n,) or (n, 2), optional
             Scores of the sample. Bins are laid so that each holds the same share of their noise; without scores,
             bins are equally wide in logits.
         sample_weight : array-like of shape (n,), optional
@@ -145,28 +145,28 @@ class SummarySpec:
             How many bins of scores a segment has: one number, or one for segments of no column, of one, and so on,
             the last for all deeper ones. By default as many as `max_bytes` allows.
         max_bytes : int, default=100_000_000
-            About how large a summary may become, if the data is like the sample.
+            About how large a sketch may become, if the data is like the sample.
         fraction_bits : int, default=28
             Sums are whole numbers of units of 2 to minus this power. With 28, 17 thousand million rows fit, and
             rounding moves an ECCE by less than 5e-9; with four fewer, either is 16 times as large.
 
         Returns
         -------
-        SummarySpec
+        SketchSpec
             The spec.
 
         Examples
         --------
-        >>> from trueup.auditing import SummarySpec
-        >>> SummarySpec.learn({"device": ["phone", "desktop"]}, [0.2, 0.8]).cuts[0].parts[1].to_dict()["words"]
+        >>> from trueup.auditing import SketchSpec
+        >>> SketchSpec.learn({"device": ["phone", "desktop"]}, [0.2, 0.8]).cuts[0].parts[1].to_dict()["words"]
         'device = desktop'
         """
         check_whole("max_depth", max_depth, 0, _MOST_DEPTH)
         check_whole("max_bytes", max_bytes, 1, 2**40)
         table = None if X is None else read_table(X)
-        n = _length(table, p, sample_weight)
+        n = _length(table, scores, sample_weight)
         weights = read_weights(sample_weight, n)
-        scores = None if p is None else read_scores(p, n, name="p")
+        probabilities = None if scores is None else read_scores(scores, n)
         rows = None if weights is None else weights > 0
         cuts: tuple[ColumnCut, ...] = ()
         if table is not None:
@@ -179,7 +179,7 @@ class SummarySpec:
         return cls(
             cuts=cuts,
             max_depth=int(max_depth),
-            score_edges=tuple(_edges(scores, weights, bins) for bins in n_bins),
+            score_edges=tuple(_edges(probabilities, weights, bins) for bins in n_bins),
             classes=tuple(plain_value(label) for label in classes),
             weight_exponent=_exponent(weights),
             fraction_bits=int(fraction_bits),
@@ -214,25 +214,25 @@ class SummarySpec:
 
     def __repr__(self) -> str:
         bins = " / ".join(f"{n:,}" for n in self.n_bins)
-        return f"SummarySpec({len(self.cuts):,} columns, segments of up to {self.depth} of them, {bins} bins of scores)"
+        return f"SketchSpec({len(self.cuts):,} columns, segments of up to {self.depth} of them, {bins} bins of scores)"
 
-    def differences(self, other: SummarySpec) -> list[str]:
+    def differences(self, other: SketchSpec) -> list[str]:
         """Return what another spec has otherwise, in words.
 
         Parameters
         ----------
-        other : SummarySpec
+        other : SketchSpec
             The spec to compare with.
 
         Returns
         -------
         list of str
-            A few words a difference; empty if the specs are the same, so that their summaries merge.
+            A few words a difference; empty if the specs are the same, so that their sketches merge.
 
         Examples
         --------
-        >>> from trueup.auditing import SummarySpec
-        >>> SummarySpec.learn(score_bins=10).differences(SummarySpec.learn(score_bins=20))
+        >>> from trueup.auditing import SketchSpec
+        >>> SketchSpec.learn(score_bins=10).differences(SketchSpec.learn(score_bins=20))
         ['the bins of scores end elsewhere']
         """
         if self == other:
@@ -262,11 +262,11 @@ def check_whole(name: str, value: Any, least: int, most: int) -> None:
         raise ParameterError(f"{name} must be a whole number from {least:,} to {most:,}, got {value!r}.")
 
 
-def _length(table: Any, p: Any, sample_weight: Any) -> int:
+def _length(table: Any, scores: Any, sample_weight: Any) -> int:
     if table is not None:
         n = int(table.n_rows)
     else:
-        given = p if p is not None else sample_weight
+        given = scores if scores is not None else sample_weight
         if given is None:
             return 0
         n = len(given)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from trueup._model import ValueKind, encode_value, exactly, fields_of, finite, value_of
-from trueup.auditing._sketches._spec import SummarySpec
+from trueup.auditing._sketches._spec import SketchSpec
 from trueup.segments import ColumnCut, Condition, Interval, Missing, OneOf
 
 __all__ = ["spec_from_text", "spec_to_text"]
@@ -18,7 +18,7 @@ _VALUES = {"one_of": ("values",), "between": ("low", "high"), "missing": ()}
 _TYPES = {"one_of": OneOf, "between": Interval, "missing": Missing}
 
 
-def spec_to_text(spec: SummarySpec) -> bytes:
+def spec_to_text(spec: SketchSpec) -> bytes:
     """The spec in JSON."""
     entries = {
         "cuts": [_cut_entry(cut) for cut in spec.cuts],
@@ -31,10 +31,10 @@ def spec_to_text(spec: SummarySpec) -> bytes:
     return json.dumps(entries, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def spec_from_text(text: bytes) -> SummarySpec:
+def spec_from_text(text: bytes) -> SketchSpec:
     """The spec; a built-in error or a `ParameterError` if a field is not what `spec_to_text` writes."""
     entries = fields_of(json.loads(text.decode("ascii"), parse_constant=finite), _FIELDS)
-    return SummarySpec(
+    return SketchSpec(
         cuts=tuple(_cut(entry) for entry in exactly(list, entries["cuts"])),
         max_depth=exactly(int, entries["max_depth"]),
         score_edges=tuple(

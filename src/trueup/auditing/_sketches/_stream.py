@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from trueup._data import Batch, Stream, listed, naming, open_stream, read_scores, sample_of
 from trueup._runtime import give_back_memory, shown_progress
-from trueup.auditing._sketches._builder import SummaryBuilder
-from trueup.auditing._sketches._result import SummaryAudit
-from trueup.auditing._sketches._spec import SummarySpec
-from trueup.auditing._sketches._summary import SegmentSummary
+from trueup.auditing._sketches._builder import SketchBuilder
+from trueup.auditing._sketches._result import SketchAudit
+from trueup.auditing._sketches._sketch import Sketch
+from trueup.auditing._sketches._spec import SketchSpec
 from trueup.errors import DataWarning, ParameterError, ScoreError, callers_level
 from trueup.segments import MIN_VARIANCE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["audit_stream", "summarize_stream"]
+__all__ = ["audit_stream", "sketch_stream"]
 
 SAMPLE_ROWS = 200_000
 
@@ -31,7 +31,7 @@ def audit_stream(
     label: str,
     score: str,
     weight: str | None = None,
-    spec: SummarySpec | None = None,
+    spec: SketchSpec | None = None,
     sample_rows: int = SAMPLE_ROWS,
     min_rows: int = 10,
     min_variance: float = MIN_VARIANCE,
@@ -40,7 +40,7 @@ def audit_stream(
     n_jobs: int | None = None,
     verbose: int = 0,
     **learning: Any,
-) -> SummaryAudit:
+) -> SketchAudit:
     """Return where scores are wrong in a table that comes batch by batch.
 
     Parameters
@@ -54,7 +54,7 @@ def audit_stream(
         The column of scores.
     weight : str, optional
         The column of weights.
-    spec : SummarySpec, optional
+    spec : SketchSpec, optional
         What to count. By default it is learned from rows that are drawn from all, in a pass of its own. What can be
         read only once is learned from its first rows; if it is sorted by time or by a feature, pass a spec.
     sample_rows : int, default=200_000
@@ -72,11 +72,11 @@ def audit_stream(
     verbose : int, default=0
         Whether to show on a terminal how many rows have come.
     **learning : object
-        Options of `SummarySpec.learn` if no spec is given: `features`, `max_depth`, `classes` and others.
+        Options of `SketchSpec.learn` if no spec is given: `features`, `max_depth`, `classes` and others.
 
     Returns
     -------
-    SummaryAudit
+    SketchAudit
         The main numbers of `trueup.audit`, with bounds.
 
     Examples
@@ -87,9 +87,9 @@ def audit_stream(
     >>> traffic = make_traffic(20_000)
     >>> table = traffic.X.append_column("y", pa.array(traffic.y)).append_column("p", pa.array(traffic.scores))
     >>> audit_stream(table.to_batches(max_chunksize=1_000), label="y", score="p", max_depth=2)
-    SummaryAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
+    SketchAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
-    summary = summarize_stream(
+    sketch = sketch_stream(
         source,
         label=label,
         score=score,
@@ -100,22 +100,22 @@ def audit_stream(
         verbose=verbose,
         **learning,
     )
-    return summary.audit(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
+    return sketch.audit(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
 
 
-def summarize_stream(
+def sketch_stream(
     source: Any,
     *,
     label: str,
     score: str,
     weight: str | None = None,
-    spec: SummarySpec | None = None,
+    spec: SketchSpec | None = None,
     sample_rows: int = SAMPLE_ROWS,
     n_jobs: int | None = None,
     verbose: int = 0,
     **learning: Any,
-) -> SegmentSummary:
-    """Return the summary of a table that comes batch by batch.
+) -> Sketch:
+    """Return the sketch of a table that comes batch by batch.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def summarize_stream(
         The column of scores.
     weight : str, optional
         The column of weights.
-    spec : SummarySpec, optional
+    spec : SketchSpec, optional
         What to count. By default it is learned from rows that are drawn from all, in a pass of its own, or from the
         first rows of what can be read only once.
     sample_rows : int, default=200_000
@@ -138,20 +138,20 @@ def summarize_stream(
     verbose : int, default=0
         Whether to show on a terminal how many rows have come.
     **learning : object
-        Options of `SummarySpec.learn` if no spec is given.
+        Options of `SketchSpec.learn` if no spec is given.
 
     Returns
     -------
-    SegmentSummary
-        The summary, to be audited, saved or merged.
+    Sketch
+        The sketch, to be audited, saved or merged.
 
     Examples
     --------
-    >>> from trueup.auditing import summarize_stream
+    >>> from trueup.auditing import sketch_stream
     >>> import pyarrow as pa
     >>> batch = pa.record_batch({"device": ["phone", "desktop"], "y": [0, 1], "p": [0.2, 0.9]})
-    >>> summarize_stream([batch] * 100, label="y", score="p")
-    SegmentSummary(200 rows, 3 segments)
+    >>> sketch_stream([batch] * 100, label="y", score="p")
+    Sketch(200 rows, 3 segments)
     """
     stream = open_stream(source)
     roles = [name for name in (label, score, weight) if name is not None]
@@ -173,19 +173,19 @@ def summarize_stream(
             spec = _learned(sample, roles, score, weight, learning)
         del sample
         give_back_memory()
-    builder = SummaryBuilder(spec, n_jobs=n_jobs)
+    builder = SketchBuilder(spec, n_jobs=n_jobs)
     with shown_progress(verbose, "auditing", stream.n_rows, unit="rows") as progress:
         for batch in batches:
             table = batch.table
             with naming(batch):
                 builder.add(
+                    table.select(list(spec.columns)),
                     table.column(label),
                     table.column(score),
-                    table.select(list(spec.columns)),
                     sample_weight=None if weight is None else table.column(weight),
                 )
             progress.advance(table.num_rows)
-        return builder.summary()
+        return builder.sketch()
 
 
 @contextlib.contextmanager
@@ -239,9 +239,9 @@ def _first_rows(batches: Iterator[Batch], n: int) -> tuple[pa.Table, Iterator[Ba
 
 def _learned(
     sample: pa.Table, roles: list[str], score: str, weight: str | None, learning: dict[str, Any]
-) -> SummarySpec:
+) -> SketchSpec:
     X = sample.drop_columns(roles)
-    return SummarySpec.learn(
+    return SketchSpec.learn(
         X if X.num_columns else None,
         sample.column(score),
         sample_weight=None if weight is None else sample.column(weight),

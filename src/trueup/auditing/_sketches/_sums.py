@@ -1,4 +1,4 @@
-"""The whole numbers of a summary: of every cell that has rows, and of its bins."""
+"""The whole numbers of a sketch: of every cell that has rows, and of its bins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from trueup import _native
 from trueup.auditing._sketches._fixed_point import LANES, FixedRows, too_large
-from trueup.auditing._sketches._spec import LIMIT, SummarySpec
+from trueup.auditing._sketches._spec import LIMIT, SketchSpec
 
 __all__ = ["Sums", "add_sums", "no_sums", "sum_rows"]
 
@@ -65,7 +65,7 @@ def no_sums() -> Sums:
     return Sums(ints, ints, no_lanes, np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint16), longs, longs)
 
 
-def sum_rows(rows: FixedRows, spec: SummarySpec, n_threads: int) -> Sums:
+def sum_rows(rows: FixedRows, spec: SketchSpec, n_threads: int) -> Sums:
     """The sums of some rows."""
     if rows.n == 0:
         return no_sums()
@@ -99,7 +99,7 @@ def sum_rows(rows: FixedRows, spec: SummarySpec, n_threads: int) -> Sums:
     return Sums(combination, cell, lanes, _offsets(n_bins), bin_, rises, falls)
 
 
-def add_sums(parts: Sequence[Sums], spec: SummarySpec) -> Sums:
+def add_sums(parts: Sequence[Sums], spec: SketchSpec) -> Sums:
     """The sums of all parts together: the same to the last bit in any order and any grouping."""
     parts = [part for part in parts if len(part.cell)]
     if len(parts) < 2:
@@ -122,7 +122,7 @@ def add_sums(parts: Sequence[Sums], spec: SummarySpec) -> Sums:
 
 
 def _add_bins(
-    parts: Sequence[Sums], places: Sequence[npt.NDArray[np.intp]], first: int, last: int, spec: SummarySpec
+    parts: Sequence[Sums], places: Sequence[npt.NDArray[np.intp]], first: int, last: int, spec: SketchSpec
 ) -> tuple[IntArray, npt.NDArray[np.uint16], IntArray, IntArray]:
     """How many bins each of some cells has, which they are, and their rises and falls."""
     none = np.zeros(0, dtype=np.int64)
@@ -136,7 +136,7 @@ def _add_bins(
     return n_bins, bins.astype(np.uint16), rises, falls
 
 
-def _check_limit(sums: IntArray, spec: SummarySpec) -> None:
+def _check_limit(sums: IntArray, spec: SketchSpec) -> None:
     """Refuse sums that have become too large; no two that were not could have run over in between."""
     if len(sums) and int(sums.max()) >= LIMIT:
         raise too_large(spec)

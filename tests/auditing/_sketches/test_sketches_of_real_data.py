@@ -1,4 +1,4 @@
-"""On real data, where they are at hand: the exact error of every segment is within the bounds of a merged summary."""
+"""On real data, where they are at hand: the exact error of every segment is within the bounds of a merged sketch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import trueup
-from trueup.auditing import SummarySpec, merge_summaries, summarize
+from trueup.auditing import SketchSpec, make_sketch, merge_sketches
 
 N_ROWS = 12_000
 N_FEATURES = 8
@@ -78,11 +78,11 @@ def test_merged_and_exact_errors_of_every_segment_differ_by_less_than_the_bound(
         rate = np.clip(y.mean(), 0.05, 0.95)
         p = 1 / (1 + np.exp(-(np.log(rate / (1 - rate)) + np.random.default_rng(0).normal(size=len(y)))))
     exact = trueup.audit(X, y, p, sample_weight=weights, max_depth=2, null_samples=0)
-    spec = SummarySpec.learn(X, p, sample_weight=weights, max_depth=2)
+    spec = SketchSpec.learn(X, p, sample_weight=weights, max_depth=2)
     part = np.random.default_rng(1).integers(0, 3, len(y))
-    merged = merge_summaries(
-        summarize(
-            y[some], p[some], X.filter(pa.array(some)), spec, sample_weight=None if weights is None else weights[some]
+    merged = merge_sketches(
+        make_sketch(
+            X.filter(pa.array(some)), y[some], p[some], spec, sample_weight=None if weights is None else weights[some]
         )
         for some in (part == i for i in range(3))
     ).audit()

@@ -1,4 +1,4 @@
-"""Files of summaries: what goes in comes out, and what is damaged or hostile is an error."""
+"""Files of sketches: what goes in comes out, and what is damaged or hostile is an error."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from summary_cases import KINDS, rows_of
-from trueup.auditing import SegmentSummary, SummarySpec, load_summary, summarize
+from sketch_cases import KINDS, rows_of
+from trueup.auditing import Sketch, SketchSpec, load_sketch, make_sketch
 from trueup.auditing._sketches._file import _batch_of, _checksum
 from trueup.auditing._sketches._sums import Sums
-from trueup.errors import SummaryFileError
+from trueup.errors import SketchFileError
 
 
-def small_summary() -> SegmentSummary:
+def small_sketch() -> Sketch:
     rows = rows_of(1, 300)
-    return rows.summary(rows.spec(max_depth=2, score_bins=[20, 5, 3]))
+    return rows.sketch(rows.spec(max_depth=2, score_bins=[20, 5, 3]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_summary_comes_back_as_it_went(kind: str, tmp_path: Path) -> None:
+def test_a_sketch_comes_back_as_it_went(kind: str, tmp_path: Path) -> None:
     rows = rows_of(2, 500, kind)
-    summary = rows.summary(rows.spec(max_depth=2))
-    summary.save(tmp_path / "one.arrow")
-    found = load_summary(tmp_path / "one.arrow")
-    assert found == summary
+    sketch = rows.sketch(rows.spec(max_depth=2))
+    sketch.save(tmp_path / "one.arrow")
+    found = load_sketch(tmp_path / "one.arrow")
+    assert found == sketch
     found.save(tmp_path / "two.arrow")
     assert (tmp_path / "two.arrow").read_bytes() == (tmp_path / "one.arrow").read_bytes()
 
 
-def test_an_empty_summary_comes_back_too(tmp_path: Path) -> None:
-    for spec in (SummarySpec.learn(), rows_of(3, 100).spec()):
-        nothing = summarize([], [], {name: [] for name in spec.columns} or None, spec)
+def test_an_empty_sketch_comes_back_too(tmp_path: Path) -> None:
+    for spec in (SketchSpec.learn(), rows_of(3, 100).spec()):
+        nothing = make_sketch({name: [] for name in spec.columns} or None, [], [], spec)
         nothing.save(tmp_path / "empty.arrow")
-        assert load_summary(tmp_path / "empty.arrow") == nothing
+        assert load_sketch(tmp_path / "empty.arrow") == nothing
 
 
 def test_categories_and_labels_of_any_type_come_back(tmp_path: Path) -> None:
@@ -52,26 +52,26 @@ def test_categories_and_labels_of_any_type_come_back(tmp_path: Path) -> None:
         "size": [-np.inf, np.inf, 0.5] * 20,
         "word": ["ä", "\ud800", "c"] * 20,
     }
-    spec = SummarySpec.learn(X, [0.2, 0.5, 0.7] * 20, classes=("nein", "ja"), categorical_features=["day"])
-    summary = summarize(["ja", "nein", "ja"] * 20, [0.2, 0.5, 0.7] * 20, X, spec)
-    summary.save(tmp_path / "types.arrow")
-    found = load_summary(tmp_path / "types.arrow")
-    assert found == summary
-    assert summarize(["ja", "nein", "ja"] * 20, [0.2, 0.5, 0.7] * 20, X, found.spec) == summary
+    spec = SketchSpec.learn(X, [0.2, 0.5, 0.7] * 20, classes=("nein", "ja"), categorical_features=["day"])
+    sketch = make_sketch(X, ["ja", "nein", "ja"] * 20, [0.2, 0.5, 0.7] * 20, spec)
+    sketch.save(tmp_path / "types.arrow")
+    found = load_sketch(tmp_path / "types.arrow")
+    assert found == sketch
+    assert make_sketch(X, ["ja", "nein", "ja"] * 20, [0.2, 0.5, 0.7] * 20, found.spec) == sketch
 
 
 def test_others_can_read_it(tmp_path: Path) -> None:
-    summary = small_summary()
-    summary.save(tmp_path / "summary.arrow")
-    with pa.ipc.open_file(tmp_path / "summary.arrow") as file:
+    sketch = small_sketch()
+    sketch.save(tmp_path / "sketch.arrow")
+    with pa.ipc.open_file(tmp_path / "sketch.arrow") as file:
         table = file.read_all()
     assert table["rows"][0].as_py() == 300
-    assert table["bin"][0].as_py() == summary.sums.bin[: summary.sums.offsets[1]].tolist()
+    assert table["bin"][0].as_py() == sketch.sums.bin[: sketch.sums.offsets[1]].tolist()
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "summary.arrow"
-    small_summary().save(path)
+    path = tmp_path / "sketch.arrow"
+    small_sketch().save(path)
     before = path.read_bytes()
 
     def full_disk(source: Any, target: Any) -> None:
@@ -79,19 +79,19 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "replace", full_disk)
     with pytest.raises(OSError, match="no space left"):
-        summarize([0], [0.5], None, SummarySpec.learn()).save(path)
+        make_sketch(None, [0], [0.5], SketchSpec.learn()).save(path)
     assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["summary.arrow"]
+    assert os.listdir(tmp_path) == ["sketch.arrow"]
 
 
 def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        load_summary(tmp_path / "absent.arrow")
-    with pytest.raises(SummaryFileError, match="it is not a file"):
-        load_summary(tmp_path)
+        load_sketch(tmp_path / "absent.arrow")
+    with pytest.raises(SketchFileError, match="it is not a file"):
+        load_sketch(tmp_path)
     (tmp_path / "text.arrow").write_text("rows")
-    with pytest.raises(SummaryFileError, match=r"text.arrow' can't be used as a summary: it is not an Arrow file"):
-        load_summary(tmp_path / "text.arrow")
+    with pytest.raises(SketchFileError, match=r"text.arrow' can't be used as a sketch: it is not an Arrow file"):
+        load_sketch(tmp_path / "text.arrow")
 
 
 def test_another_arrow_file_is_an_error(tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ def test_another_arrow_file_is_an_error(tmp_path: Path) -> None:
         table = pa.table({"a": [1, 2]})
         with pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table)
-    with pytest.raises(SummaryFileError, match="an Arrow file, but not a summary"):
-        load_summary(tmp_path / "other.arrow")
+    with pytest.raises(SketchFileError, match="an Arrow file, but not a sketch"):
+        load_sketch(tmp_path / "other.arrow")
 
 
-def test_no_cut_or_flipped_byte_gives_another_summary(tmp_path: Path) -> None:
-    summary, path = small_summary(), tmp_path / "summary.arrow"
-    summary.save(path)
+def test_no_cut_or_flipped_byte_gives_another_sketch(tmp_path: Path) -> None:
+    sketch, path = small_sketch(), tmp_path / "sketch.arrow"
+    sketch.save(path)
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
     n_refused = 0
@@ -114,14 +114,14 @@ def test_no_cut_or_flipped_byte_gives_another_summary(tmp_path: Path) -> None:
         damaged[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(damaged)
         try:  # what pads or repeats the schema is never read
-            assert load_summary(path) == summary
-        except SummaryFileError:
+            assert load_sketch(path) == sketch
+        except SketchFileError:
             n_refused += 1
     assert n_refused > 200
     for length in rng.integers(0, len(whole) - 1, 60).tolist():
         path.write_bytes(whole[:length])
-        with pytest.raises(SummaryFileError):
-            load_summary(path)
+        with pytest.raises(SketchFileError):
+            load_sketch(path)
 
 
 def write(path: Path, batch: pa.RecordBatch, **metadata: bytes) -> None:
@@ -132,30 +132,30 @@ def write(path: Path, batch: pa.RecordBatch, **metadata: bytes) -> None:
 
 
 def test_a_newer_format_says_so(tmp_path: Path) -> None:
-    write(tmp_path / "new.arrow", _batch_of(small_summary()), summary=b"2")
-    with pytest.raises(SummaryFileError, match=r"of format 2, and 1 is the newest known here. Upgrade trueup"):
-        load_summary(tmp_path / "new.arrow")
-    write(tmp_path / "odd.arrow", _batch_of(small_summary()), summary=b"one")
-    with pytest.raises(SummaryFileError, match="not a summary"):
-        load_summary(tmp_path / "odd.arrow")
+    write(tmp_path / "new.arrow", _batch_of(small_sketch()), sketch=b"2")
+    with pytest.raises(SketchFileError, match=r"of format 2, and 1 is the newest known here. Upgrade trueup"):
+        load_sketch(tmp_path / "new.arrow")
+    write(tmp_path / "odd.arrow", _batch_of(small_sketch()), sketch=b"one")
+    with pytest.raises(SketchFileError, match="not a sketch"):
+        load_sketch(tmp_path / "odd.arrow")
 
 
-def test_compressed_or_missing_values_are_no_summary(tmp_path: Path) -> None:
-    batch = _batch_of(small_summary())
+def test_compressed_or_missing_values_are_no_sketch(tmp_path: Path) -> None:
+    batch = _batch_of(small_sketch())
     fields = [field.with_nullable(True) for field in batch.schema]
     columns = [pa.array([None] * batch.num_rows, type=batch.schema[0].type), *batch.columns[1:]]
     holes = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=batch.schema.metadata))
     write(tmp_path / "holes.arrow", holes)
-    with pytest.raises(SummaryFileError, match="columns are not those of a summary"):
-        load_summary(tmp_path / "holes.arrow")
+    with pytest.raises(SketchFileError, match="columns are not those of a sketch"):
+        load_sketch(tmp_path / "holes.arrow")
 
 
-def spoiled(change: Callable[[dict[str, Any]], None]) -> SegmentSummary:
-    """A summary that no rows have, whose file has a right checksum."""
-    summary = small_summary()
-    arrays = {name: np.array(value) for name, value in vars(summary.sums).items()}
+def spoiled(change: Callable[[dict[str, Any]], None]) -> Sketch:
+    """A sketch that no rows have, whose file has a right checksum."""
+    sketch = small_sketch()
+    arrays = {name: np.array(value) for name, value in vars(sketch.sums).items()}
     change(arrays)
-    return SegmentSummary(summary.spec, Sums(**arrays))
+    return Sketch(sketch.spec, Sums(**arrays))
 
 
 def set_to(name: str, place: Any, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -214,18 +214,18 @@ def test_sums_that_no_rows_have_are_refused(
     change: Callable[[dict[str, Any]], None], reason: str, tmp_path: Path
 ) -> None:
     spoiled(change).save(tmp_path / "spoiled.arrow")
-    with pytest.raises(SummaryFileError, match=reason):
-        load_summary(tmp_path / "spoiled.arrow")
+    with pytest.raises(SketchFileError, match=reason):
+        load_sketch(tmp_path / "spoiled.arrow")
 
 
 def with_spec(change: Callable[[dict[str, Any]], None], path: Path) -> None:
-    """Write a summary with another spec and a right checksum."""
-    summary = small_summary()
-    batch = _batch_of(summary)
+    """Write a sketch with another spec and a right checksum."""
+    sketch = small_sketch()
+    batch = _batch_of(sketch)
     entries = json.loads(batch.schema.metadata[b"trueup.spec"])
     change(entries)
     text = json.dumps(entries).encode()
-    write(path, batch, spec=text, sha256=_checksum(text, summary.sums).encode())
+    write(path, batch, spec=text, sha256=_checksum(text, sketch.sums).encode())
 
 
 @pytest.mark.parametrize(
@@ -257,17 +257,17 @@ def test_a_spec_that_was_never_learned_is_refused(
     change: Callable[[dict[str, Any]], None], reason: str, tmp_path: Path
 ) -> None:
     with_spec(change, tmp_path / "spec.arrow")
-    with pytest.raises(SummaryFileError, match=reason):
-        load_summary(tmp_path / "spec.arrow")
+    with pytest.raises(SketchFileError, match=reason):
+        load_sketch(tmp_path / "spec.arrow")
 
 
 def test_the_bytes_of_format_1_stay_what_they_are(tmp_path: Path) -> None:
     # Two bins, (.., 0.5] with a rise of 0.75 and (0.5, ..] with a fall of 0.625, in units of 2^-28.
-    summary = summarize([1, 0], [0.25, 0.625], None, SummarySpec((), 0, ((0.5,),)))
-    sums = summary.sums
+    sketch = make_sketch(None, [1, 0], [0.25, 0.625], SketchSpec((), 0, ((0.5,),)))
+    sums = sketch.sums
     assert sums.lanes.tolist() == [[2, 2**28, 7 * 2**25, int((0.25 * 0.75 + 0.625 * 0.375) * 2**28), 2**29, 2 * 2**20]]
     assert (sums.bin.tolist(), sums.rises.tolist(), sums.falls.tolist()) == ([0, 1], [3 * 2**26, 0], [0, 5 * 2**25])
-    batch = _batch_of(summary)
+    batch = _batch_of(sketch)
     spec = b'{"cuts":[],"max_depth":0,"score_edges":[[0.5]],"classes":[0,1],"weight_exponent":0,"fraction_bits":28}'
     assert batch.schema.metadata[b"trueup.spec"] == spec
     assert batch.schema.names == [

@@ -1,4 +1,4 @@
-"""However rows are parted and summaries merged, the result is the same to the last byte."""
+"""However rows are parted and sketches merged, the result is the same to the last byte."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from summary_cases import KINDS, Rows, rows_of
-from trueup.auditing import SegmentSummary, SummaryBuilder, SummarySpec, merge_summaries, summarize
+from sketch_cases import KINDS, Rows, rows_of
+from trueup.auditing import Sketch, SketchBuilder, SketchSpec, make_sketch, merge_sketches
 from trueup.auditing._sketches._spec import LIMIT
 from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
 from trueup.segments import ColumnCut, OneOf
 
 
-def bytes_of(summary: SegmentSummary, folder: Path) -> bytes:
-    summary.save(folder / "summary.arrow")
-    return (folder / "summary.arrow").read_bytes()
+def bytes_of(sketch: Sketch, folder: Path) -> bytes:
+    sketch.save(folder / "sketch.arrow")
+    return (folder / "sketch.arrow").read_bytes()
 
 
 @settings(max_examples=30)
@@ -40,17 +40,16 @@ def test_rows_in_any_parts_merged_in_any_order_and_grouping_are_the_same_bytes(
         patched.setattr("trueup.auditing._sketches._sums._CELLS_A_MERGE", cells_a_merge)
         rows = rows_of(seed, 300, kind)
         spec = rows.spec(max_depth=2, score_bins=[40, 10, 3])
-        whole = bytes_of(rows.summary(spec), folder)
+        whole = bytes_of(rows.sketch(spec), folder)
         part = np.random.default_rng(seed).integers(0, n_parts, rows.n)  # some may be empty
-        waiting = [rows.of(part == i).summary(spec) for i in range(n_parts)]
+        waiting = [rows.of(part == i).sketch(spec) for i in range(n_parts)]
         while len(waiting) > 1:
             chosen = data.draw(st.permutations(range(len(waiting))))[: data.draw(st.integers(2, len(waiting)))]
             first, *others = [waiting[i] for i in chosen]
-            waiting = [summary for i, summary in enumerate(waiting) if i not in chosen] + [first.merge(*others)]
+            waiting = [sketch for i, sketch in enumerate(waiting) if i not in chosen] + [first.merge(*others)]
         assert bytes_of(waiting[0], folder) == whole
         assert (
-            bytes_of(merge_summaries(rows.of(slice(i, i + 25)).summary(spec) for i in range(0, 300, 25)), folder)
-            == whole
+            bytes_of(merge_sketches(rows.of(slice(i, i + 25)).sketch(spec) for i in range(0, 300, 25)), folder) == whole
         )
 
 
@@ -61,29 +60,29 @@ def test_batches_of_any_size_and_any_number_of_threads_give_the_same_bytes(
     monkeypatch.setattr("trueup.auditing._sketches._builder._BLOCK_ROWS", 500)
     rows = rows_of(1, 3_000, kind)
     spec = rows.spec(max_depth=3, score_bins=50)
-    builder = SummaryBuilder(spec, n_jobs=3)
+    builder = SketchBuilder(spec, n_jobs=3)
     for begin in range(0, 3_000, 170):
         some = rows.of(slice(begin, begin + 170))
-        builder.add(some.y, some.p, some.X, sample_weight=some.weights)
-    expected = bytes_of(rows.summary(spec, n_jobs=1), tmp_path)
-    assert bytes_of(builder.summary(), tmp_path) == expected
+        builder.add(some.X, some.y, some.p, sample_weight=some.weights)
+    expected = bytes_of(rows.sketch(spec, n_jobs=1), tmp_path)
+    assert bytes_of(builder.sketch(), tmp_path) == expected
 
 
 def test_rows_with_and_without_weights_merge() -> None:
     rows = rows_of(2, 400)
     spec = replace(rows.spec(max_depth=1), weight_exponent=2)
-    ones = summarize(rows.y, rows.p, rows.X, spec, sample_weight=np.ones(400))
-    builder = SummaryBuilder(spec)
+    ones = make_sketch(rows.X, rows.y, rows.p, spec, sample_weight=np.ones(400))
+    builder = SketchBuilder(spec)
     for begin in range(0, 400, 100):
         some = rows.of(slice(begin, begin + 100))
-        builder.add(some.y, some.p, some.X, sample_weight=np.ones(100) if begin % 200 else None)
-    assert builder.summary() == ones == rows.summary(spec)
+        builder.add(some.X, some.y, some.p, sample_weight=np.ones(100) if begin % 200 else None)
+    assert builder.sketch() == ones == rows.sketch(spec)
 
 
 def test_a_merge_leaves_its_parts_as_they_were() -> None:
     rows = rows_of(3, 200)
     spec = rows.spec(max_depth=1)
-    one, other = (rows.of(slice(begin, begin + 100)).summary(spec) for begin in (0, 100))
+    one, other = (rows.of(slice(begin, begin + 100)).sketch(spec) for begin in (0, 100))
     before = one.sums.lanes.copy()
     assert one.merge(other).n == 200
     assert one.n == 100
@@ -95,49 +94,49 @@ def test_a_merge_leaves_its_parts_as_they_were() -> None:
 def test_an_empty_part_adds_nothing() -> None:
     rows = rows_of(4, 200)
     spec = rows.spec(max_depth=2)
-    nothing = rows.of(slice(0, 0)).summary(spec)
+    nothing = rows.of(slice(0, 0)).sketch(spec)
     assert (nothing.n, len(nothing.sums.cell)) == (0, 0)
-    assert rows.summary(spec).merge(nothing) == nothing.merge(rows.summary(spec)) == rows.summary(spec)
+    assert rows.sketch(spec).merge(nothing) == nothing.merge(rows.sketch(spec)) == rows.sketch(spec)
     assert nothing.merge(nothing) == nothing
-    with pytest.raises(TableError, match="no rows to audit: the summary is empty"):
+    with pytest.raises(TableError, match="no rows to audit: the sketch is empty"):
         nothing.audit()
 
 
 def test_rows_of_weight_zero_count_for_nothing() -> None:
     rows = rows_of(5, 200)
     spec = rows.spec(max_depth=2)
-    assert summarize(rows.y, rows.p, rows.X, spec, sample_weight=np.zeros(200)).n == 0
+    assert make_sketch(rows.X, rows.y, rows.p, spec, sample_weight=np.zeros(200)).n == 0
     half = np.repeat([1.0, 0.0], 100)
-    assert summarize(rows.y, rows.p, rows.X, spec, sample_weight=half) == rows.of(slice(0, 100)).summary(spec)
+    assert make_sketch(rows.X, rows.y, rows.p, spec, sample_weight=half) == rows.of(slice(0, 100)).sketch(spec)
 
 
 def test_parts_of_one_class_are_fine() -> None:
     rows = rows_of(6, 400)
     spec = rows.spec(max_depth=1)
-    parts = [rows.of(rows.y == label).summary(spec) for label in (0, 1)]
+    parts = [rows.of(rows.y == label).sketch(spec) for label in (0, 1)]
     assert parts[0].audit().prevalence == 0.0
-    assert parts[0].merge(parts[1]) == rows.summary(spec)
+    assert parts[0].merge(parts[1]) == rows.sketch(spec)
 
 
 def test_labels_may_be_of_any_two_classes_that_the_spec_names() -> None:
     rows = rows_of(7, 300)
     words = np.where(rows.y == 1, "yes", "no")
     spec = rows.spec(max_depth=1, classes=("no", "yes"))
-    numbers = rows.summary(rows.spec(max_depth=1))
-    np.testing.assert_array_equal(summarize(words, rows.p, rows.X, spec).sums.lanes, numbers.sums.lanes)
+    numbers = rows.sketch(rows.spec(max_depth=1))
+    np.testing.assert_array_equal(make_sketch(rows.X, words, rows.p, spec).sums.lanes, numbers.sums.lanes)
     np.testing.assert_array_equal(
-        rows.summary(rows.spec(max_depth=1, classes=(False, True))).sums.rises, numbers.sums.rises
+        rows.sketch(rows.spec(max_depth=1, classes=(False, True))).sums.rises, numbers.sums.rises
     )
     with pytest.raises(LabelError, match=r"1 of 300 labels are neither 'no' nor 'yes' .*perhaps"):
-        summarize(np.where(np.arange(300) == 5, "perhaps", words), rows.p, rows.X, spec)
+        make_sketch(rows.X, np.where(np.arange(300) == 5, "perhaps", words), rows.p, spec)
     with pytest.raises(LabelError, match="neither 0 nor 1"):
-        summarize(rows.y + 1, rows.p, rows.X, rows.spec(max_depth=1))
+        make_sketch(rows.X, rows.y + 1, rows.p, rows.spec(max_depth=1))
 
 
 def test_what_was_never_seen_has_its_place() -> None:
-    spec = SummarySpec.learn({"site": ["a"] * 5 + ["b"] * 5, "age": range(10)}, np.linspace(0.1, 0.9, 10), max_depth=1)
+    spec = SketchSpec.learn({"site": ["a"] * 5 + ["b"] * 5, "age": range(10)}, np.linspace(0.1, 0.9, 10), max_depth=1)
     later = {"site": ["a", "new", None], "age": [-5.0, 1e9, np.nan]}
-    found = summarize([0, 1, 1], [0.2, 0.3, 0.4], later, spec).audit(min_rows=1, min_variance=0)
+    found = make_sketch(later, [0, 1, 1], [0.2, 0.3, 0.4], spec).audit(min_rows=1, min_variance=0)
     rows = {row["segment"]: row["rows"] for row in found.segments.to_pylist()}
     assert rows == {
         "all rows": 3,
@@ -150,9 +149,9 @@ def test_what_was_never_seen_has_its_place() -> None:
     }
 
 
-def large_weights(n: int, **options: Any) -> tuple[SummarySpec, SegmentSummary]:
-    spec = SummarySpec.learn(**options)
-    return spec, summarize([0, 1] * n, [0.5] * 2 * n, None, spec, sample_weight=[2.0**16] * 2 * n)
+def large_weights(n: int, **options: Any) -> tuple[SketchSpec, Sketch]:
+    spec = SketchSpec.learn(**options)
+    return spec, make_sketch(None, [0, 1] * n, [0.5] * 2 * n, spec, sample_weight=[2.0**16] * 2 * n)
 
 
 def test_sums_that_no_longer_fit_are_refused_and_never_run_over() -> None:
@@ -162,7 +161,7 @@ def test_sums_that_no_longer_fit_are_refused_and_never_run_over() -> None:
     with pytest.raises(DataError, match=r"sums don't fit: with fraction_bits=28, at most 17,179,869,184 rows .* fewer"):
         seven.merge(seven)
     with pytest.raises(DataError, match="sums don't fit"):
-        merge_summaries([seven] * 3)
+        merge_sketches([seven] * 3)
     with pytest.raises(DataError, match="sums don't fit"):
         large_weights(8)
     _, coarse = large_weights(8, fraction_bits=24)
@@ -171,20 +170,20 @@ def test_sums_that_no_longer_fit_are_refused_and_never_run_over() -> None:
 
 def test_batches_that_fit_alone_and_not_together_are_refused() -> None:
     spec, _ = large_weights(1)
-    builder = SummaryBuilder(spec)
+    builder = SketchBuilder(spec)
     for _ in range(2):
-        builder.add([0, 1] * 7, [0.5] * 14, sample_weight=[2.0**16] * 14)
+        builder.add(None, [0, 1] * 7, [0.5] * 14, sample_weight=[2.0**16] * 14)
     with pytest.raises(DataError, match="sums don't fit"):
-        builder.summary()
+        builder.sketch()
 
 
 def test_weights_far_beyond_the_spec_are_refused() -> None:
-    spec = SummarySpec.learn()
+    spec = SketchSpec.learn()
     with pytest.raises(WeightError, match=r"1 of 2 weights are more than 65,536 times .* \(first: 1e\+06\)"):
-        summarize([0, 1], [0.5, 0.5], None, spec, sample_weight=[1.0, 1e6])
+        make_sketch(None, [0, 1], [0.5, 0.5], spec, sample_weight=[1.0, 1e6])
 
 
-def other_specs(rows: Rows) -> list[tuple[SummarySpec, str]]:
+def other_specs(rows: Rows) -> list[tuple[SketchSpec, str]]:
     spec = rows.spec(max_depth=2, score_bins=5)
     moved = ColumnCut("site", spec.cuts[0].kind, True, (OneOf("site", ("q",), excluded=True),), 1)
     return [
@@ -200,21 +199,21 @@ def other_specs(rows: Rows) -> list[tuple[SummarySpec, str]]:
 
 
 @pytest.mark.parametrize("place", range(8))
-def test_summaries_of_different_specs_are_refused_with_the_difference(place: int) -> None:
+def test_sketchies_of_different_specs_are_refused_with_the_difference(place: int) -> None:
     rows = rows_of(8, 200)
     spec = rows.spec(max_depth=2, score_bins=5)
     other, difference = other_specs(rows)[place]
-    one, another = (SummaryBuilder(some).summary() for some in (spec, other))
+    one, another = (SketchBuilder(some).sketch() for some in (spec, other))
     with pytest.raises(ParameterError, match=f"can't be merged: {difference}"):
         one.merge(another)
 
 
-def test_what_is_no_summary_is_refused() -> None:
-    summary = SummaryBuilder(SummarySpec.learn()).summary()
+def test_what_is_no_sketch_is_refused() -> None:
+    sketch = SketchBuilder(SketchSpec.learn()).sketch()
     with pytest.raises(ParameterError, match="not with a dict"):
-        summary.merge({})  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="no summaries to merge"):
-        merge_summaries([])
+        sketch.merge({})  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="no sketches to merge"):
+        merge_sketches([])
 
 
 @pytest.mark.parametrize(
@@ -228,36 +227,36 @@ def test_what_is_no_summary_is_refused() -> None:
         ({"X": None}, TableError, "so X must be passed too"),
         ({"y": None}, LabelError, "y is None"),
         ({"y": [0, 1]}, LabelError, "y has 2 rows, but X has 200"),
-        ({"p": [2.0] * 200}, ScoreError, "200 of 200 scores are outside"),
+        ({"scores": [2.0] * 200}, ScoreError, "200 of 200 scores are outside"),
         ({"sample_weight": [-1.0] * 200}, WeightError, "200 of 200 weights are negative"),
     ],
 )
 def test_bad_rows_are_refused_and_add_nothing(change: dict[str, Any], error: type[Exception], message: str) -> None:
     rows = rows_of(9, 200)
-    builder = SummaryBuilder(rows.spec(max_depth=1))
-    given_rows = {"y": rows.y, "p": rows.p, "X": rows.X, "sample_weight": None} | change
+    builder = SketchBuilder(rows.spec(max_depth=1))
+    given_rows = {"y": rows.y, "scores": rows.p, "X": rows.X, "sample_weight": None} | change
     with pytest.raises(error, match=message):
         builder.add(**given_rows)
-    assert builder.summary().n == 0
+    assert builder.sketch().n == 0
 
 
 def test_a_column_of_another_kind_is_refused() -> None:
     rows = rows_of(10, 200)
     spec = rows.spec(max_depth=1)
     with pytest.raises(ColumnError, match="Column 'income' holds strings, but was cut as numbers"):
-        summarize(rows.y, rows.p, {**rows.X, "income": ["high"] * 200}, spec)
+        make_sketch({**rows.X, "income": ["high"] * 200}, rows.y, rows.p, spec)
     with pytest.raises(ColumnError, match="Column 'site' holds numbers"):
-        summarize(rows.y, rows.p, {**rows.X, "site": np.arange(200)}, spec)
+        make_sketch({**rows.X, "site": np.arange(200)}, rows.y, rows.p, spec)
 
 
-def test_specs_and_summaries_travel_between_processes() -> None:
+def test_specs_and_sketches_travel_between_processes() -> None:
     rows = rows_of(11, 300)
-    summary = rows.summary(rows.spec(max_depth=2))
-    found = pickle.loads(pickle.dumps(summary))
-    assert found == summary
-    assert rows.summary(pickle.loads(pickle.dumps(summary.spec))) == summary
+    sketch = rows.sketch(rows.spec(max_depth=2))
+    found = pickle.loads(pickle.dumps(sketch))
+    assert found == sketch
+    assert rows.sketch(pickle.loads(pickle.dumps(sketch.spec))) == sketch
 
 
 def test_labels_without_a_length_are_refused() -> None:
     with pytest.raises(LabelError, match="y is a int; pass a one-dimensional array"):
-        summarize(3, [0.5], None, SummarySpec.learn())
+        make_sketch(None, 3, [0.5], SketchSpec.learn())

@@ -1,4 +1,4 @@
-"""What the audit of a summary says, and how far it can be trusted."""
+"""What the audit of a sketch says, and how far it can be trusted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binom
 
 from simulated import scores_wrong_in, true_scores
-from summary_cases import rows_of
-from trueup.auditing import SummarySpec, summarize
+from sketch_cases import rows_of
+from trueup.auditing import SketchSpec, make_sketch
 from trueup.errors import ParameterError, TableError
 from trueup.metrics._ecce import brownian_range_survival
 from trueup.segments import Segment, evidence
@@ -21,7 +21,7 @@ def test_the_numbers_of_all_rows_are_right() -> None:
     # Two bins of a score each: 60 rows of 0.25 with 30 positives, 40 of 0.75 with 20. The sum of errors goes to 15
     # and back to 5, so that the range is 15; the variance is 100 · 3/16.
     y, p = np.repeat([1, 0, 1, 0], [30, 30, 20, 20]), np.repeat([0.25, 0.75], [60, 40])
-    found = summarize(y, p, None, SummarySpec.learn(p=p)).audit()
+    found = make_sketch(None, y, p, SketchSpec.learn(scores=p)).audit()
     sigma = math.sqrt(100 * 3 / 16) / 100
     assert (found.n, found.n_segments) == (100, 1)
     assert (found.prevalence, found.mean_score, found.ecce) == (0.5, 0.45, 0.15)
@@ -37,9 +37,9 @@ def test_the_numbers_of_all_rows_are_right() -> None:
 def test_weights_are_told_in_their_own_unit() -> None:
     weights = np.repeat([100.0, 300.0], 50)
     y, p = np.tile([0, 1], 50), np.full(100, 0.5)
-    spec = SummarySpec.learn({"half": np.repeat(["a", "b"], 50)}, p, sample_weight=weights)
+    spec = SketchSpec.learn({"half": np.repeat(["a", "b"], 50)}, p, sample_weight=weights)
     assert spec.weight_exponent == 8  # 256 is nearest to the mean of 200, by ratio
-    found = summarize(y, p, {"half": np.repeat(["a", "b"], 50)}, spec, sample_weight=weights).audit()
+    found = make_sketch({"half": np.repeat(["a", "b"], 50)}, y, p, spec, sample_weight=weights).audit()
     rows = {row["segment"]: row for row in found.segments.to_pylist()}
     assert [rows[name]["weight"] for name in ("all rows", "half = a", "half = b")] == [20_000, 5_000, 15_000]
     # sqrt(Σ w² / 4) / Σ w
@@ -48,7 +48,7 @@ def test_weights_are_told_in_their_own_unit() -> None:
 
 def test_p_values_are_adjusted_as_holm_says() -> None:
     rows = rows_of(1, 5_000)
-    found = rows.summary(rows.spec(max_depth=2)).audit().segments.to_pylist()
+    found = rows.sketch(rows.spec(max_depth=2)).audit().segments.to_pylist()
     ranges = np.array([row["ecce_low"] * row["weight"] for row in found])
     variances = np.array([(row["sigma"] * row["weight"]) ** 2 for row in found])
     own = [brownian_range_survival(one) for one in evidence(ranges, variances, np.ones(len(found))).tolist()]
@@ -64,8 +64,8 @@ def test_true_scores_raise_no_more_alarms_than_the_level_allows(kind: str) -> No
     alarms = 0
     for seed in range(n_audits):
         y, p, X = true_scores(seed, 2_000, kind)  # type: ignore[arg-type]
-        spec = SummarySpec.learn(X, p, max_depth=2, score_bins=100)
-        alarms += summarize(y, p, X, spec).audit(significance=level).significant
+        spec = SketchSpec.learn(X, p, max_depth=2, score_bins=100)
+        alarms += make_sketch(X, y, p, spec).audit(significance=level).significant
     # If the chance of an alarm were above the level, so few would come about in at least 999 of 1,000 tries.
     assert alarms <= binom.ppf(0.999, n_audits, level)
 
@@ -73,7 +73,7 @@ def test_true_scores_raise_no_more_alarms_than_the_level_allows(kind: str) -> No
 def test_a_wrong_segment_is_found_and_named() -> None:
     words = "device = desktop and plan = pro"
     y, p, X = scores_wrong_in(words, 0.25, seed=0)
-    found = summarize(y, p, X, SummarySpec.learn(X, p)).audit()
+    found = make_sketch(X, y, p, SketchSpec.learn(X, p)).audit()
     assert found.significant
     assert found.mce_p_value < 1e-6
     first = found.segments.slice(0, 1).to_pylist()[0]
@@ -84,17 +84,17 @@ def test_a_wrong_segment_is_found_and_named() -> None:
 def test_an_error_of_the_size_that_can_be_detected_is_detected() -> None:
     rng = np.random.default_rng(0)
     p = rng.uniform(0.2, 0.8, 4_000)
-    spec = SummarySpec.learn(p=p)
-    limit = summarize((rng.random(4_000) < p).astype(int), p, None, spec).audit().minimum_detectable
+    spec = SketchSpec.learn(scores=p)
+    limit = make_sketch(None, (rng.random(4_000) < p).astype(int), p, spec).audit().minimum_detectable
     hits = [
-        summarize((rng.random(4_000) < p + limit).astype(int), p, None, spec).audit().significant for _ in range(60)
+        make_sketch(None, (rng.random(4_000) < p + limit).astype(int), p, spec).audit().significant for _ in range(60)
     ]
     assert sum(hits) >= binom.ppf(0.001, 60, 0.8)
 
 
 def test_segments_can_be_used_as_segments() -> None:
     rows = rows_of(2, 2_000)
-    result = rows.summary(rows.spec(max_depth=2)).audit()
+    result = rows.sketch(rows.spec(max_depth=2)).audit()
     told = result.to_dict(n_segments=5)
     assert json.loads(json.dumps(told)) == told
     assert len(told["segments"]) == 5
@@ -109,18 +109,18 @@ def test_segments_can_be_used_as_segments() -> None:
 
 
 def test_right_scores_of_0_and_1_have_an_error_of_0_and_wrong_ones_are_significant() -> None:
-    spec = SummarySpec.learn(p=[0.0, 1.0])
-    right = summarize([0, 1] * 10, [0.0, 1.0] * 10, None, spec).audit()
+    spec = SketchSpec.learn(scores=[0.0, 1.0])
+    right = make_sketch(None, [0, 1] * 10, [0.0, 1.0] * 10, spec).audit()
     assert (right.ecce, right.ecce_sigma, right.mce, right.p_value, right.significant) == (0, 0, 0, 1, False)
-    wrong = summarize([1, 1] * 10, [0.0, 1.0] * 10, None, spec).audit()
+    wrong = make_sketch(None, [1, 1] * 10, [0.0, 1.0] * 10, spec).audit()
     assert (wrong.ecce, wrong.ecce_sigma, wrong.mce, wrong.significant) == (0.5, 10, 10, True)
 
 
-def test_a_segment_of_little_variance_that_is_all_wrong_is_found_in_a_summary() -> None:
+def test_a_segment_of_little_variance_that_is_all_wrong_is_found_in_a_sketch() -> None:
     # 200 rows promise 0.2 positives and have 200; the others are right.
     flag = np.repeat(["yes", "no"], [200, 10_000])
     y, p = np.concatenate([np.ones(200), np.tile([0, 1], 5_000)]), np.repeat([0.001, 0.5], [200, 10_000])
-    found = summarize(y, p, {"flag": flag}, SummarySpec.learn({"flag": flag}, p)).audit()
+    found = make_sketch({"flag": flag}, y, p, SketchSpec.learn({"flag": flag}, p)).audit()
     assert found.significant
     assert found.segments.to_pylist()[0]["segment"] == "flag = yes"
 
@@ -135,9 +135,9 @@ def test_a_segment_of_little_variance_that_is_all_wrong_is_found_in_a_summary() 
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, float], message: str) -> None:
-    summary = summarize([0, 1] * 10, [0.5] * 20, None, SummarySpec.learn())
+    sketch = make_sketch(None, [0, 1] * 10, [0.5] * 20, SketchSpec.learn())
     with pytest.raises(ParameterError, match=message):
-        summary.audit(**options)  # type: ignore[arg-type]
+        sketch.audit(**options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -160,15 +160,15 @@ def test_a_spec_that_makes_no_sense_is_refused(options: dict[str, object], messa
 
 def test_a_spec_needs_rows_to_learn_from() -> None:
     with pytest.raises(TableError, match="no rows to learn from"):
-        SummarySpec.learn({"x": []}, [])
+        SketchSpec.learn({"x": []}, [])
     with pytest.raises(ParameterError, match="pass X"):
-        SummarySpec.learn(features=["x"])
+        SketchSpec.learn(features=["x"])
 
 
-def test_a_summary_is_not_larger_than_asked_for() -> None:
+def test_a_sketch_is_not_larger_than_asked_for() -> None:
     rows = rows_of(4, 20_000)
     for max_bytes in (200_000, 2_000_000):
         spec = rows.spec(max_bytes=max_bytes)
-        bins_only = rows.summary(spec).sums
+        bins_only = rows.sketch(spec).sums
         assert bins_only.bin.nbytes + bins_only.rises.nbytes + bins_only.falls.nbytes <= max_bytes
         assert spec.most_bytes >= bins_only.bin.nbytes * 9

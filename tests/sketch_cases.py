@@ -1,4 +1,4 @@
-"""Rows to summarize, and what an audit that sees all of them says."""
+"""Rows to sketch, and what an audit that sees all of them says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import trueup
-from trueup.auditing import SegmentSummary, SummarySpec, summarize
+from trueup.auditing import Sketch, SketchSpec, make_sketch
 
 KINDS = ("plain", "ties", "soft", "weights", "rare", "certain")
 # Floats of an audit are rounded too: its sums of thousands of rows are right to about this much.
@@ -34,11 +34,11 @@ class Rows:
         weights = None if self.weights is None else self.weights[chosen]
         return Rows(self.y[chosen], self.p[chosen], {name: values[chosen] for name, values in self.X.items()}, weights)
 
-    def summary(self, spec: SummarySpec, **options: Any) -> SegmentSummary:
-        return summarize(self.y, self.p, self.X, spec, sample_weight=self.weights, **options)
+    def sketch(self, spec: SketchSpec, **options: Any) -> Sketch:
+        return make_sketch(self.X, self.y, self.p, spec, sample_weight=self.weights, **options)
 
-    def spec(self, **options: Any) -> SummarySpec:
-        return SummarySpec.learn(self.X, self.p, sample_weight=self.weights, **options)
+    def spec(self, **options: Any) -> SketchSpec:
+        return SketchSpec.learn(self.X, self.p, sample_weight=self.weights, **options)
 
     def exact(self, **options: Any) -> trueup.AuditResult:
         return trueup.audit(self.X, self.y, self.p, sample_weight=self.weights, null_samples=0, **options)
@@ -67,9 +67,9 @@ def rows_of(seed: int, n: int = 2_000, kind: str = "plain") -> Rows:
     return Rows(y, p, X, weights)
 
 
-def assert_within_bounds(rows: Rows, summary: SegmentSummary, **options: Any) -> None:
-    """Check every number of a summary's audit that has bounds against the audit of the rows themselves."""
-    exact, audited = rows.exact(**options), summary.audit()
+def assert_within_bounds(rows: Rows, sketch: Sketch, **options: Any) -> None:
+    """Check every number of a sketch's audit that has bounds against the audit of the rows themselves."""
+    exact, audited = rows.exact(**options), sketch.audit()
     assert audited.n == exact.n
     assert audited.n_segments == exact.n_segments
     assert audited.ecce_low - FLOAT_ERROR <= exact.ecce <= audited.ecce_high + FLOAT_ERROR

@@ -1,9 +1,9 @@
-"""What summaries cost, in seconds, bytes and memory, and how tight their bounds are.
+"""What sketches cost, in seconds, bytes and memory, and how tight their bounds are.
 
 Seconds are of the processor, all threads together, for they move less when the machine is busy; the clock's are beside
 them. Bounds are compared with the exact values of an audit of the same rows.
 
-    python benchmarks/summaries.py [--quick] [a] [b] [c] [d]      costs, bounds, memory of a stream, false alarms
+    python benchmarks/sketches.py [--quick] [a] [b] [c] [d]      costs, bounds, memory of a stream, false alarms
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from measured import Measurements
 from paper.tasks import base_scores, load_task
 from scoring import traffic
 from trueup._data import read_table
-from trueup.auditing import SummarySpec, audit_stream, load_summary, summarize
+from trueup.auditing import SketchSpec, audit_stream, load_sketch, make_sketch
 from trueup.segments import cross_columns, grid_of, measure_segments, sort_rows
 
 MANY_ROWS = 200_000 if "--quick" in sys.argv else 1_000_000
@@ -50,26 +50,26 @@ def costs(measurements: Measurements) -> None:
     print(f"\n(a) {MANY_ROWS:,} rows, 20 features, depth 3")
     X, y, p = traffic(MANY_ROWS)
     weights = np.random.default_rng(1).exponential(size=len(y))
-    spec = timed(measurements, "learn a spec from 100,000 rows", lambda: SummarySpec.learn(X[:SAMPLE], p[:SAMPLE]))
+    spec = timed(measurements, "learn a spec from 100,000 rows", lambda: SketchSpec.learn(X[:SAMPLE], p[:SAMPLE]))
     print(f"  {spec}")
-    weighted = SummarySpec.learn(X[:SAMPLE], p[:SAMPLE], sample_weight=weights[:SAMPLE])
+    weighted = SketchSpec.learn(X[:SAMPLE], p[:SAMPLE], sample_weight=weights[:SAMPLE])
     half = MANY_ROWS // 2
-    whole = timed(measurements, f"summarize {MANY_ROWS:,} rows", lambda: summarize(y, p, X, spec))
+    whole = timed(measurements, f"sketch {MANY_ROWS:,} rows", lambda: make_sketch(X, y, p, spec))
     timed(
         measurements,
-        f"summarize {MANY_ROWS:,} rows with weights",
-        lambda: summarize(y, p, X, weighted, sample_weight=weights),
+        f"sketch {MANY_ROWS:,} rows with weights",
+        lambda: make_sketch(X, y, p, weighted, sample_weight=weights),
     )
-    one, other = (summarize(y[part], p[part], X[part], spec) for part in (slice(half), slice(half, None)))
-    merged = timed(measurements, "merge two summaries", lambda: one.merge(other))
+    one, other = (make_sketch(X[part], y[part], p[part], spec) for part in (slice(half), slice(half, None)))
+    merged = timed(measurements, "merge two sketches", lambda: one.merge(other))
     assert merged == whole
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "summary.arrow"
-        timed(measurements, "save a summary", lambda: whole.save(path))
+        path = Path(folder) / "sketch.arrow"
+        timed(measurements, "save a sketch", lambda: whole.save(path))
         size = path.stat().st_size
-        timed(measurements, "load a summary", lambda: load_summary(path))
-    measurements.add("file of a summary", "MB", {"trueup": [size / 1e6]}, note=f"{len(whole.sums.cell):,} segments")
-    result = timed(measurements, "audit a summary", whole.audit, note=f"{whole.audit()}")
+        timed(measurements, "load a sketch", lambda: load_sketch(path))
+    measurements.add("file of a sketch", "MB", {"trueup": [size / 1e6]}, note=f"{len(whole.sums.cell):,} segments")
+    result = timed(measurements, "audit a sketch", whole.audit, note=f"{whole.audit()}")
     timed(measurements, "all its segments as a table", lambda: result.segments)
 
 
@@ -87,9 +87,9 @@ def exact_errors(y: Any, p: Any, X: Any) -> dict[str, tuple[float, float]]:
 
 def widths(y: Any, p: Any, X: Any) -> list[dict[str, Any]]:
     """How wide the bounds of segments are, by depth, in sigmas; and how far values at the ends of bins are off."""
-    spec = SummarySpec.learn(X, p)
-    summary = summarize(y, p, X, spec)
-    found = {row["segment"]: row for row in summary.audit().segments.to_pylist()}
+    spec = SketchSpec.learn(X, p)
+    sketch = make_sketch(X, y, p, spec)
+    found = {row["segment"]: row for row in sketch.audit().segments.to_pylist()}
     exact = exact_errors(y, p, X)
     rows = []
     assert found.keys() == exact.keys()
@@ -181,13 +181,13 @@ def stream(n: int) -> None:
 
 
 def false_alarms(measurements: Measurements) -> None:
-    """(d) How often true scores raise an alarm at level 5 %, with and without what the summary leaves out."""
+    """(d) How often true scores raise an alarm at level 5 %, with and without what the sketch leaves out."""
     runs = 100 if "--quick" in sys.argv else 400
     for base_rate in (0.3, 0.016):
         alarms = segments = 0
         for seed in range(runs):
             y, p, X = true_rows(seed, base_rate)
-            found = summarize(y, p, X, SummarySpec.learn(X, p, score_bins=100)).audit()
+            found = make_sketch(X, y, p, SketchSpec.learn(X, p, score_bins=100)).audit()
             alarms, segments = alarms + found.significant, found.n_segments
         what = f"alarms of {runs} audits of true scores, 5,000 rows, {segments:,} segments, {base_rate:.1%} positive"
         measurements.add(
@@ -213,7 +213,7 @@ def main() -> None:
         return
     print(describe())
     chosen = [argument for argument in sys.argv[1:] if argument in tuple("abcd")] or list("abcd")
-    with Measurements("summaries", partial=len(chosen) < 4) as measurements:
+    with Measurements("sketches", partial=len(chosen) < 4) as measurements:
         for name, run in (("a", costs), ("b", bounds), ("c", memory), ("d", false_alarms)):
             if name in chosen:
                 run(measurements)
