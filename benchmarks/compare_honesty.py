@@ -23,7 +23,7 @@ from trueup.comparison import Comparison
 def compared(pair: Pair, seed: int) -> Comparison:
     """A comparison with the default search, and fewer draws of rows."""
     return trueup.compare(
-        pair.y, pair.base, pair.candidate, pair.X, cluster=pair.cluster, n_bootstrap=200, random_state=seed, n_jobs=1
+        pair.X, pair.y, pair.base, pair.candidate, groups=pair.groups, n_bootstrap=200, random_state=seed, n_jobs=1
     )
 
 
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--rows", type=int, default=5_000)
     options = parser.parse_args()
-    for kind in ("noisy", "rare", "skewed", "low", "clustered"):
+    for kind in ("noisy", "rare", "skewed", "low", "grouped"):
         print(f"equal models, {kind}, {options.rows:,} rows:", flush=True)
         found, results = of_equal_models(kind, options.runs, options.rows)
         for what, count in found.items():

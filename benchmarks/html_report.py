@@ -70,7 +70,7 @@ def main() -> None:
         fine &= measured(f"audit, {n_rows:,} rows, {audit.n_segments:,} segments", audit.to_html, Path(folder))
         if "--compare" in sys.argv:
             model = trueup.MCGrad(max_rounds=2).fit(X, y, scores=scores)
-            both = trueup.compare(y, scores, model.calibrate(X, scores), X, null_samples=0, n_bootstrap=50)
+            both = trueup.compare(X, y, scores, model.calibrate(X, scores), null_samples=0, n_bootstrap=50)
             fine &= measured(f"comparison, {n_rows:,} rows, {both.n_segments:,} segments", both.to_html, Path(folder))
     sys.exit(0 if fine else f"not below {MOST_BYTES / 1e6:g} MB, or not open in {MOST_SECONDS:g} s")
 

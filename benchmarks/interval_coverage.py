@@ -86,7 +86,7 @@ class Sample(NamedTuple):
     base: Floats
     candidate: Floats
     weights: Floats | None = None
-    cluster: npt.NDArray[np.int64] | None = None
+    group: npt.NDArray[np.int64] | None = None
 
 
 def sample_of(scenario: Scenario, sizes: list[float], rng: np.random.Generator) -> Sample:
@@ -98,9 +98,9 @@ def sample_of(scenario: Scenario, sizes: list[float], rng: np.random.Generator) 
         return Sample(labels, np.round(base, 2), np.round(candidate, 2))
     if scenario.rows == "weighted":
         return Sample(labels, base, candidate, weights=rng.exponential(size=scenario.n) + 0.1)
-    if scenario.rows == "clustered":  # every row comes three times
+    if scenario.rows == "grouped":  # every row comes three times
         labels, base, candidate = (np.tile(values, 3) for values in (labels, base, candidate))
-        return Sample(labels, base, candidate, cluster=np.tile(np.arange(scenario.n), 3))
+        return Sample(labels, base, candidate, groups=np.tile(np.arange(scenario.n), 3))
     return Sample(labels, base, candidate)
 
 
@@ -110,11 +110,12 @@ def coverage_of(scenario: Scenario, number: int, seeds: range) -> dict[str, floa
     for seed in seeds:
         rows = sample_of(scenario, sizes, np.random.default_rng([seed, number]))
         result = trueup.compare(
+            None,
             rows.y,
             rows.base,
             rows.candidate,
             sample_weight=rows.weights,
-            cluster=rows.cluster,
+            groups=rows.group,
             random_state=seed,
             n_jobs=1,
         )
@@ -139,7 +140,7 @@ def scenarios() -> Iterator[Scenario]:
         yield Scenario(2_000, 0.45, shapes[0], 2, shapes[1], 2)
     yield from (Scenario(rate=0.05, base_off=sigmas) for sigmas in (0, 2, 5))
     yield from (Scenario(rate=0.016, base_off=sigmas) for sigmas in (0, 3))
-    for kind in ("tied", "weighted", "clustered"):
+    for kind in ("tied", "weighted", "grouped"):
         yield from (Scenario(1_000, base_off=sigmas, rows=kind) for sigmas in (0, 2))
 
 

@@ -39,8 +39,8 @@ def off(
     return pair, {"max_depth": depth}
 
 
-def off_in_clusters(seed: int) -> tuple[Pair, dict[str, Any]]:
-    pair = equal_models(seed, 3_000, "clustered")
+def off_in_groups(seed: int) -> tuple[Pair, dict[str, Any]]:
+    pair = equal_models(seed, 3_000, "grouped")
     return pair._replace(base=sigmoid(logit(pair.base) + 0.4 * (pair.X["device"] == "desktop"))), {"max_depth": 2}
 
 
@@ -50,7 +50,7 @@ def better(seed: int, n: int, *, swapped: bool = False) -> tuple[Pair, dict[str,
 
 
 SCENARIOS: dict[str, Scenario] = {
-    **{f"equal, {kind}": partial(equal, kind=kind) for kind in ("noisy", "rare", "skewed", "low", "clustered")},
+    **{f"equal, {kind}": partial(equal, kind=kind) for kind in ("noisy", "rare", "skewed", "low", "grouped")},
     **{f"base off by {sigmas} sigmas": partial(off, base=sigmas) for sigmas in (0, 2, 3, 4, 6)},
     "3 sigmas up and down": partial(off, base=3, candidate=-3),
     "both 3 sigmas up": partial(off, base=3, candidate=3),
@@ -59,7 +59,7 @@ SCENARIOS: dict[str, Scenario] = {
     "base off by 3 sigmas, ties": partial(off, base=3, rows="tied"),
     "base off by 4 sigmas, depth 3": partial(off, base=4, depth=3),
     "equal, noisy, depth 3": partial(equal, kind="noisy", depth=3),
-    "base off, clustered": off_in_clusters,
+    "base off, grouped": off_in_groups,
     **{f"base wrong, {n:,} rows": partial(better, n=n) for n in (2_000, 5_000, 20_000)},
     "candidate wrong, 5,000 rows": partial(better, n=5_000, swapped=True),
 }
@@ -70,11 +70,11 @@ def coverage_of(scenario: Scenario, seeds: range) -> float:
     for seed in seeds:
         pair, options = scenario(seed)
         result = trueup.compare(
+            pair.X,
             pair.y,
             pair.base,
             pair.candidate,
-            pair.X,
-            cluster=pair.cluster,
+            groups=pair.groups,
             null_samples=0,
             n_bootstrap=200,
             random_state=seed,

@@ -10,17 +10,17 @@ import numpy.typing as npt
 from simulated import true_scores
 
 Floats = npt.NDArray[np.float64]
-Kind = Literal["noisy", "rare", "skewed", "low", "clustered"]
+Kind = Literal["noisy", "rare", "skewed", "low", "grouped"]
 
 
 class Pair(NamedTuple):
-    """Labels, the scores of two models, features, and clusters if there are any."""
+    """Labels, the scores of two models, features, and groups if there are any."""
 
     y: npt.NDArray[np.int64]
     base: Floats
     candidate: Floats
     X: dict[str, Any]
-    cluster: npt.NDArray[np.int64] | None = None
+    groups: npt.NDArray[np.int64] | None = None
 
 
 def sigmoid(logits: Floats) -> Floats:
@@ -43,13 +43,13 @@ def equal_models(seed: int, n: int = 5_000, kind: Kind = "noisy") -> Pair:
     labels, truth, X = true_scores(seed, n, "rare" if kind in ("rare", "skewed", "low") else "plain")
     if kind == "skewed":
         return Pair(labels, *_around(truth, 0.8), X)
-    if kind == "clustered":
-        cluster = np.arange(n) // 10
-        X = {name: values[cluster * 10] for name, values in X.items()}  # a user's features are the user's
-        truth = sigmoid(logit(truth[cluster * 10]) + rng.normal(size=n // 10)[cluster])
+    if kind == "grouped":
+        groups = np.arange(n) // 10
+        X = {name: values[groups * 10] for name, values in X.items()}  # a user's features are the user's
+        truth = sigmoid(logit(truth[groups * 10]) + rng.normal(size=n // 10)[groups])
         labels = (rng.random(n) < truth).astype(np.int64)
-        noise = 0.5 * rng.normal(size=(2, n // 10))[:, cluster]
-        return Pair(labels, sigmoid(logit(truth) + noise[0]), sigmoid(logit(truth) + noise[1]), X, cluster)
+        noise = 0.5 * rng.normal(size=(2, n // 10))[:, groups]
+        return Pair(labels, sigmoid(logit(truth) + noise[0]), sigmoid(logit(truth) + noise[1]), X, groups)
     noise = 0.5 * rng.normal(size=(2, n)) - (kind == "low")
     return Pair(labels, sigmoid(logit(truth) + noise[0]), sigmoid(logit(truth) + noise[1]), X)
 

@@ -95,7 +95,6 @@ def test_a_column_that_says_when_or_whose_may_be_a_feature_if_it_is_named() -> N
         ({"sample_weight": "user"}, WeightError, "The weights, column 'user'"),
         ({"groups": [1, 2]}, DataError, "groups"),
         ({"features": "hour"}, ParameterError, r"features must be a list of names, got the string 'hour'"),
-        ({"features": []}, ParameterError, "features is empty"),
         ({"features": [7]}, ParameterError, "features names column 7, but X has 7 columns"),
         ({"features": ["our"]}, ColumnError, "features: X has no column 'our'. Did you mean 'hour'?"),
         ({"features": ["old"]}, ParameterError, "features names 'old', which is the column of scores"),

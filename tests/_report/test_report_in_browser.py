@@ -34,7 +34,7 @@ def audit_html() -> str:
 @pytest.fixture(scope="session")
 def comparison_html() -> str:
     visits = make_traffic(4_000, random_state=1)
-    result = trueup.compare(visits.y, visits.scores, visits.true_probability, visits.X, max_depth=2, n_bootstrap=50)
+    result = trueup.compare(visits.X, visits.y, visits.scores, visits.true_probability, max_depth=2, n_bootstrap=50)
     page = result.to_html(title="Comparison of visits")
     assert page is not None
     return page

@@ -107,7 +107,7 @@ def test_audit_compare_evaluate_and_diagnose_judge_the_class_that_is_named() -> 
         trueup.audit(visits.X, CHURN, visits.scores, max_depth=1, pos_label="churn"),
     )
     assert (named.mce, named.classes) == (told.mce, ("stay", "churn"))
-    compared = trueup.compare(CHURN, visits.scores, EXPECTED, visits.X, pos_label="churn", max_depth=1)
+    compared = trueup.compare(visits.X, CHURN, visits.scores, EXPECTED, pos_label="churn", max_depth=1)
     assert compared.prevalence == pytest.approx(visits.y.mean())
     assert compared._audit("candidate").classes == ("stay", "churn")
     evaluation = trueup.evaluate(visits.X, CHURN, visits.scores, pos_label="churn", estimator=MCGrad(max_rounds=1))

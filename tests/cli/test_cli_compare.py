@@ -62,7 +62,7 @@ def test_the_numbers_are_those_of_python(compare, table):
     found = json.loads(compare("--json").out, parse_constant=pytest.fail)
     rows = pq.read_table(table)
     X = rows.select(["region", "device", "age"])
-    result = trueup.compare(rows["y"], rows["p"], rows["q"], X, n_bootstrap=100, null_samples=40, n_jobs=1)
+    result = trueup.compare(X, rows["y"], rows["p"], rows["q"], n_bootstrap=100, null_samples=40, n_jobs=1)
     assert {name: found[name] for name in result.to_dict()} == json.loads(json.dumps(result.to_dict()))
     assert found["columns"]["candidate"] == "q"
 
@@ -97,7 +97,7 @@ def test_rules_can_be_set(compare):
     assert roles["auroc"] == ("guardrail", 0.1)
     assert roles["ece"][0] == "guardrail"
     assert roles["ecce"] == ("shown", None)
-    assert found["level"] == 0.1
+    assert found["significance"] == 0.1
     alone = compare("--guardrail=none", "--json").json
     assert {row["role"] for row in alone["metrics"]} == {"primary", "shown"}
 
@@ -120,12 +120,12 @@ def test_mistakes_are_told_in_the_users_names(run, table, options, code, message
     assert message in " ".join(outcome.err.replace("│", " ").split())
 
 
-def test_missing_clusters_are_told_with_their_column(run, tmp_path):
+def test_missing_groups_are_told_with_their_column(run, tmp_path):
     rows = {"y": [0, 1] * 20, "p": [0.5] * 40, "q": [0.4] * 40, "user": [None, *range(39)]}
     pq.write_table(pa.table(rows), tmp_path / "t.parquet")
     outcome = run("compare", tmp_path / "t.parquet", *ROLES, "--group=user")
     assert outcome.code == 3
-    assert "column 'user': cluster: 1 of 40 rows have no cluster" in outcome.err
+    assert "Column 'user': 1 of 40 rows have no group" in outcome.err
 
 
 def test_ctrl_c_stops_it_and_nothing_is_written(compare, tmp_path, monkeypatch):

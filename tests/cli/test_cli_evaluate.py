@@ -68,7 +68,7 @@ def test_with_a_time_the_split_is_in_time_and_intervals_resample_groups(evaluate
     found = evaluate("--time=year", "--group=user", "--json", "--quiet").json
     assert (found["split"]["kind"], found["split"]["by"]) == ("time", "year")
     assert not {"year", "user"} & set(found["columns"]["features"])
-    assert found["comparison"]["n_clusters"] < found["comparison"]["n"]
+    assert found["comparison"]["n_groups"] < found["comparison"]["n"]
 
 
 def test_json_holds_all_of_it_and_so_does_the_file(evaluate, tmp_path, visits):
@@ -76,7 +76,7 @@ def test_json_holds_all_of_it_and_so_does_the_file(evaluate, tmp_path, visits):
     assert found["verdict"] == "keep"
     assert found["table"] == str(visits)
     assert found["split"]["kind"] == "group"
-    assert found["comparison"]["n_clusters"] == found["split"]["test"]["n_groups"]
+    assert found["comparison"]["n_groups"] == found["split"]["test"]["n_groups"]
     kept = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))
     assert kept["split"] == found["split"]
     assert kept["about"]["options"]["group"] == "user"
@@ -126,7 +126,7 @@ def test_a_csv_file_is_read_with_its_dates(evaluate, tmp_path, visits):
     pv.write_csv(table.append_column("day", days), tmp_path / "visits.csv")
     found = evaluate("--time=day", "--json", "--quiet", table=tmp_path / "visits.csv").json
     assert (found["split"]["train"]["first"], found["split"]["test"]["last"]) == ("2024-01-01", "2024-04-09")
-    assert found["comparison"]["n_clusters"] == 30  # days of 100
+    assert found["comparison"]["n_groups"] == 30  # days of 100
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_the_rules_of_the_verdict_can_be_set_as_for_compare(evaluate):
     assert roles["auroc"] == ("guardrail", 0.1)
     assert roles["ece"][0] == "guardrail"
     assert roles["prauc"] == ("shown", None)
-    assert found["level"] == 0.1
+    assert found["significance"] == 0.1
 
 
 def test_a_guardrail_that_is_no_metric_is_refused_before_the_work(evaluate, tmp_path):

@@ -24,7 +24,7 @@ QUICK: dict[str, Any] = {"n_bootstrap": 100, "null_samples": 40, "max_depth": 2,
 
 def compared(n: int = 4_000, **options: Any) -> Comparison:
     pair = better_model(0, n)
-    return trueup.compare(pair.y, pair.base, pair.candidate, pair.X, **(QUICK | options))
+    return trueup.compare(pair.X, pair.y, pair.base, pair.candidate, **(QUICK | options))
 
 
 def same(one: Comparison, other: Comparison, *, but_for: tuple[str, ...] = ()) -> None:
@@ -41,23 +41,23 @@ def same(one: Comparison, other: Comparison, *, but_for: tuple[str, ...] = ()) -
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
-    pair = equal_models(3, 2_000, "clustered")
+    pair = equal_models(3, 2_000, "grouped")
     shuffled = np.random.default_rng(0).permutation(2_000)
     base = np.round(pair.base, 1)  # ties
-    for cluster in (None, pair.cluster):
-        one = trueup.compare(pair.y, base, pair.candidate, pair.X, cluster=cluster, **QUICK)
+    for group in (None, pair.groups):
+        one = trueup.compare(pair.X, pair.y, base, pair.candidate, groups=group, **QUICK)
         other = trueup.compare(
+            {name: values[shuffled] for name, values in pair.X.items()},
             pair.y[shuffled],
             base[shuffled],
             pair.candidate[shuffled],
-            {name: values[shuffled] for name, values in pair.X.items()},
-            cluster=None if cluster is None else cluster[shuffled],
+            groups=None if group is None else group[shuffled],
             **QUICK,
         )
         same(one, other)
 
 
-def test_a_row_of_weight_two_is_a_row_that_comes_twice_in_one_cluster() -> None:
+def test_a_row_of_weight_two_is_a_row_that_comes_twice_in_one_group() -> None:
     pair = better_model(1, 1_000)
     weights = np.random.default_rng(0).integers(0, 4, 1_000)
     rows = np.repeat(np.arange(1_000), weights)
@@ -65,10 +65,10 @@ def test_a_row_of_weight_two_is_a_row_that_comes_twice_in_one_cluster() -> None:
     # Terciles are of rows, not of weights, and so is the number of rows.
     options = QUICK | {"features": ["region", "device"], "min_rows": 1}
     once = trueup.compare(
-        pair.y, pair.base, pair.candidate, pair.X, sample_weight=weights, cluster=np.arange(1_000), **options
+        pair.X, pair.y, pair.base, pair.candidate, sample_weight=weights, groups=np.arange(1_000), **options
     )
-    twice = trueup.compare(pair.y[rows], pair.base[rows], pair.candidate[rows], X, cluster=rows, **options)
-    assert once.n_clusters == twice.n_clusters == np.count_nonzero(weights)
+    twice = trueup.compare(X, pair.y[rows], pair.base[rows], pair.candidate[rows], groups=rows, **options)
+    assert once.n_groups == twice.n_groups == np.count_nonzero(weights)
     first, second = once.to_dict()["metrics"], twice.to_dict()["metrics"]
     for left, right in zip(first[:6], second[:6], strict=True):  # MCE takes rows for independent
         for key in ("base", "candidate", "difference", "low", "high", "p_value"):
@@ -85,7 +85,7 @@ def test_the_number_of_threads_does_not_matter() -> None:
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_tables_come_back_in_the_library_that_they_came_in(library: Any) -> None:
     pair = better_model(0, 1_000)
-    result = trueup.compare(pair.y, pair.base, pair.candidate, library(pair.X), **QUICK)
+    result = trueup.compare(library(pair.X), pair.y, pair.base, pair.candidate, **QUICK)
     for table in (result.metrics, result.segments):
         assert type(table) is type(library({"a": [1]}))
     same(result, compared(1_000))
@@ -94,13 +94,14 @@ def test_tables_come_back_in_the_library_that_they_came_in(library: Any) -> None
 def test_soft_labels_count_as_shares_of_both_classes() -> None:
     pair = better_model(0, 2_000)
     soft = np.clip(pair.y * 0.9 + 0.05, 0, 1)
-    found = trueup.compare(soft, pair.base, pair.candidate, **QUICK).to_dict()
+    found = trueup.compare(None, soft, pair.base, pair.candidate, **QUICK).to_dict()
     split = trueup.compare(
+        None,
         np.repeat([1, 0], 2_000),
         np.tile(pair.base, 2),
         np.tile(pair.candidate, 2),
         sample_weight=np.concatenate([soft, 1 - soft]),
-        cluster=np.tile(np.arange(2_000), 2),
+        groups=np.tile(np.arange(2_000), 2),
         **QUICK,
     ).to_dict()
     for left, right in zip(found["metrics"], split["metrics"], strict=True):
@@ -111,7 +112,7 @@ def test_soft_labels_count_as_shares_of_both_classes() -> None:
 
 def test_identical_scores_are_inconclusive_and_said_so() -> None:
     pair = better_model(0, 1_000)
-    result = trueup.compare(pair.y, pair.base, pair.base, pair.X, **QUICK)
+    result = trueup.compare(pair.X, pair.y, pair.base, pair.base, **QUICK)
     assert result.verdict == "inconclusive"
     assert result.reasons[-1].code == "identical_scores"
     assert "same score" in result.reasons[-1].text
@@ -121,7 +122,7 @@ def test_identical_scores_are_inconclusive_and_said_so() -> None:
 
 def test_too_few_rows_say_how_many_would_do() -> None:
     pair = better_model(0, 300)
-    result = trueup.compare(pair.y, pair.base, pair.candidate, **QUICK)
+    result = trueup.compare(None, pair.y, pair.base, pair.candidate, **QUICK)
     assert result.verdict == "inconclusive"
     reason = result.reasons[-1]
     assert reason.code == "too_little_data"
@@ -134,9 +135,9 @@ def test_too_few_rows_say_how_many_would_do() -> None:
     assert "it takes about" in reason.text
 
 
-def test_one_cluster_shows_no_spread() -> None:
+def test_one_group_shows_no_spread() -> None:
     pair = better_model(0, 300)
-    result = trueup.compare(pair.y, pair.base, pair.candidate, cluster=["one"] * 300, **QUICK)
+    result = trueup.compare(None, pair.y, pair.base, pair.candidate, groups=["one"] * 300, **QUICK)
     assert result.verdict == "inconclusive"
     assert result.reasons[-1].code == "too_little_data"
     assert result.to_dict()["metrics"][0]["low"] is None
@@ -146,7 +147,7 @@ def test_a_guardrail_that_fails_clearly_keeps_the_base() -> None:
     # Squares of right scores rank rows as before, and are all too low.
     pair = better_model(0, 30_000)
     worse = pair.candidate**2
-    result = trueup.compare(pair.y, pair.candidate, worse, guardrails=["ecce"], primary="auroc", **QUICK)
+    result = trueup.compare(None, pair.y, pair.candidate, worse, guardrails=["ecce"], primary="auroc", **QUICK)
     assert [reason.code for reason in result.reasons[:2]] == ["primary_unclear", "guardrail_fails"]
     assert result.verdict == "keep"
     assert result.reasons[1].values["margin"] == pytest.approx(0.05 * result.prevalence)
@@ -156,7 +157,7 @@ def test_a_margin_can_be_set_and_rows_that_are_too_few_for_it_are_told_of() -> N
     result = compared(margins={"auroc": 0.0}, guardrails=["auroc"])
     auroc = next(row for row in result.metrics.to_pylist() if row["metric"] == "auroc")
     assert (auroc["role"], auroc["margin"]) == ("guardrail", 0.0)
-    tight = trueup.compare(*_wiggled(), guardrails=["auroc"], margins={"auroc": 0.0}, **QUICK)
+    tight = trueup.compare(None, *_wiggled(), guardrails=["auroc"], margins={"auroc": 0.0}, **QUICK)
     assert tight.reasons[1].code in ("guardrail_unclear", "guardrail_fails")
     assert tight.verdict != "ship"
 
@@ -170,7 +171,7 @@ def _steep_and_blurred(n: int, noise: float, seed: int) -> tuple[Any, Any, Any]:
 
 
 def test_a_guardrail_that_rows_are_too_few_for_says_how_many_would_do() -> None:
-    result = trueup.compare(*_steep_and_blurred(3_000, 0.1, seed=0), guardrails=["prauc"], **QUICK)
+    result = trueup.compare(None, *_steep_and_blurred(3_000, 0.1, seed=0), guardrails=["prauc"], **QUICK)
     primary, prauc = result.reasons[:2]
     assert (primary.code, prauc.code, result.verdict) == ("primary_improves", "guardrail_unclear", "inconclusive")
     found = prauc.values
@@ -184,7 +185,7 @@ def test_a_guardrail_that_rows_are_too_few_for_says_how_many_would_do() -> None:
 
 
 def test_a_metric_that_rises_does_not_stop_shipping_because_a_fall_cannot_be_ruled_out() -> None:
-    result = trueup.compare(*_steep_and_blurred(1_000, 0.2, seed=2), guardrails=["prauc"], **QUICK)
+    result = trueup.compare(None, *_steep_and_blurred(1_000, 0.2, seed=2), guardrails=["prauc"], **QUICK)
     prauc = result.reasons[1]
     assert prauc.values["low"] < -prauc.values["margin"] < 0 < prauc.values["difference"]
     assert (prauc.code, prauc.holds, result.verdict) == ("guardrail_not_worse", True, "ship")
@@ -199,7 +200,7 @@ def _wiggled() -> tuple[Any, Any, Any]:
 
 def test_without_a_table_no_segments_are_tested_and_a_better_model_ships() -> None:
     pair = better_model(0, 50_000)
-    result = trueup.compare(pair.y, pair.base, pair.candidate, **QUICK)
+    result = trueup.compare(None, pair.y, pair.base, pair.candidate, **QUICK)
     assert (result.verdict, result.n_segments, result.segments.num_rows) == ("ship", 0, 0)
     assert result.metrics["metric"].to_pylist() == ["log_loss", "brier", "prauc", "auroc", "ecce", "ece"]
 
@@ -249,24 +250,24 @@ Y, P = [0, 1] * 20, [0.5] * 40
 )
 def test_bad_rows_are_refused(arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        trueup.compare(*arguments)
+        trueup.compare(None, *arguments)
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"sample_weight": [-1] * 40}, WeightError, "negative"),
-        ({"cluster": [None, *range(39)]}, DataError, r"cluster: 1 of 40 rows have no cluster \(first at row 0"),
-        ({"cluster": [math.nan, *range(39)]}, DataError, "1 of 40 rows have no cluster"),
-        ({"cluster": range(39)}, DataError, "cluster has 39 rows"),
-        ({"features": ["a"]}, ParameterError, "pass X"),
+        ({"groups": [None, *range(39)]}, DataError, r"Column 'groups': 1 of 40 rows have no group \(first at row 0"),
+        ({"groups": [math.nan, *range(39)]}, DataError, "1 of 40 rows have no group"),
+        ({"groups": range(39)}, DataError, "groups has 39 rows"),
+        ({"features": ["a"]}, ParameterError, "X is None. Pass X"),
         ({"primary": "accuracy"}, ParameterError, "primary must be one of log_loss"),
         ({"primary": "mce"}, ParameterError, "primary must be one of log_loss"),
         ({"guardrails": "auroc"}, ParameterError, "must be a list"),
-        ({"guardrails": ["f1"]}, ParameterError, "'f1' is none of"),
+        ({"guardrails": ["f1"]}, ParameterError, "'f1' must be one of"),
         ({"margins": {"brier": 0.1}}, ParameterError, "not among the guardrails"),
         ({"margins": {"auroc": -0.1}}, ParameterError, "at least 0"),
-        ({"level": 0}, ParameterError, "level must lie between 0 and 1"),
+        ({"significance": 0}, ParameterError, "significance must lie between 0 and 1"),
         ({"n_bootstrap": 10}, ParameterError, "pass at least 40"),
         ({"null_samples": 10}, ParameterError, "pass at least 19"),
         ({"min_rows": 0}, ParameterError, "min_rows"),
@@ -274,22 +275,22 @@ def test_bad_rows_are_refused(arguments: Any, error: type[Exception], message: s
 )
 def test_bad_options_are_refused(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        trueup.compare(Y, P, [0.4] * 40, **options)
+        trueup.compare(None, Y, P, [0.4] * 40, **options)
 
 
 @pytest.mark.parametrize("scores", [[0.0] * 40, [1.0] * 40, [0.0, 1.0] * 20, [1.0, 0.0] * 20])
 def test_scores_of_exactly_0_and_1_give_numbers(scores: list[float]) -> None:
-    result = trueup.compare(Y, P, scores, {"a": ["x", "y"] * 20}, **QUICK)
+    result = trueup.compare({"a": ["x", "y"] * 20}, Y, P, scores, **QUICK)
     assert all(math.isfinite(row["difference"]) for row in result.metrics.to_pylist()[:6])
 
 
 @pytest.mark.parametrize(
-    "cluster",
+    "group",
     [list("ab") * 20, pd.Series(["a", "b"] * 20, dtype="category"), pa.array([1.5, 2.5] * 20), [True, False] * 20],
 )
-def test_clusters_may_be_of_any_type(cluster: Any) -> None:
-    result = trueup.compare(Y, P, np.linspace(0.3, 0.6, 40), cluster=cluster, **QUICK)
-    assert result.n_clusters == 2
+def test_groups_may_be_of_any_type(group: Any) -> None:
+    result = trueup.compare(None, Y, P, np.linspace(0.3, 0.6, 40), groups=group, **QUICK)
+    assert result.n_groups == 2
 
 
 def test_a_search_that_takes_long_says_so_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ QUICK = {"n_bootstrap": 100, "null_samples": 60, "max_depth": 2, "n_jobs": 1}
 
 def compared(pair: Pair, seed: int = 0, **options: object) -> Comparison:
     chosen = QUICK | {"random_state": seed} | options
-    return trueup.compare(pair.y, pair.base, pair.candidate, pair.X, cluster=pair.cluster, **chosen)  # type: ignore[arg-type]
+    return trueup.compare(pair.X, pair.y, pair.base, pair.candidate, groups=pair.groups, **chosen)  # type: ignore[arg-type]
 
 
 def test_equal_models_ship_in_at_most_one_comparison_in_twenty_counting_both_directions() -> None:
@@ -37,7 +37,7 @@ def test_equal_models_ship_in_at_most_one_comparison_in_twenty_counting_both_dir
     assert shipped <= 10
 
 
-@pytest.mark.parametrize("kind", ["noisy", "skewed", "low", "clustered"])
+@pytest.mark.parametrize("kind", ["noisy", "skewed", "low", "grouped"])
 def test_a_segment_of_equal_models_gains_or_is_harmed_in_at_most_one_comparison_in_twenty(kind: Kind) -> None:
     runs, found = 150, 0
     for seed in range(runs):
@@ -94,7 +94,7 @@ def pair_of(truth: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, n
 
 
 @pytest.mark.parametrize(
-    ("truth", "clusters", "runs"),
+    ("truth", "groups", "runs"),
     [
         ("both are right", False, 1_000),
         ("base is a little wrong", False, 1_000),
@@ -102,19 +102,19 @@ def pair_of(truth: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, n
         ("base is wrong", True, 300),
     ],
 )
-def test_intervals_cover_as_often_as_they_say(truth: str, clusters: bool, runs: int) -> None:
+def test_intervals_cover_as_often_as_they_say(truth: str, groups: bool, runs: int) -> None:
     n = 1_000
     covered: Counter[str] = Counter()
     results = []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
-        chance, base, candidate = pair_of(truth, n // 2 if clusters else n, rng)
+        chance, base, candidate = pair_of(truth, n // 2 if groups else n, rng)
         y = (rng.random(len(chance)) < chance).astype(np.int64)
-        cluster = None
-        if clusters:  # every row comes twice: as much is known as from half of the rows
+        group = None
+        if groups:  # every row comes twice: as much is known as from half of the rows
             y, base, candidate = (np.tile(values, 2) for values in (y, base, candidate))
-            cluster = np.tile(np.arange(n // 2), 2)
-        results.append(trueup.compare(y, base, candidate, cluster=cluster, n_bootstrap=200, n_jobs=1).to_dict())
+            group = np.tile(np.arange(n // 2), 2)
+        results.append(trueup.compare(None, y, base, candidate, groups=group, n_bootstrap=200, n_jobs=1).to_dict())
     chance, base, candidate = pair_of(truth, 400_000, np.random.default_rng(0))
     for place, (name, metric) in enumerate(METRICS.items()):
         rows = [result["metrics"][place] for result in results]

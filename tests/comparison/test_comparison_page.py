@@ -18,7 +18,7 @@ from trueup.metrics import ecce
 @pytest.fixture(scope="module")
 def better() -> Comparison:
     visits = make_traffic(20_000)
-    return trueup.compare(visits.y, visits.scores, visits.true_probability, visits.X, max_depth=2, n_bootstrap=100)
+    return trueup.compare(visits.X, visits.y, visits.scores, visits.true_probability, max_depth=2, n_bootstrap=100)
 
 
 def test_the_verdict_its_rules_and_its_numbers_are_the_comparison_s(better: Comparison) -> None:
@@ -40,7 +40,7 @@ def test_the_verdict_its_rules_and_its_numbers_are_the_comparison_s(better: Comp
 
 def test_a_candidate_that_is_worse_is_bad_news() -> None:
     visits = make_traffic(20_000)
-    result = trueup.compare(visits.y, visits.true_probability, visits.scores, visits.X, max_depth=1, n_bootstrap=50)
+    result = trueup.compare(visits.X, visits.y, visits.true_probability, visits.scores, max_depth=1, n_bootstrap=50)
     page = comparison_page(result)
     assert (page.headline.verdict, page.headline.tone) == ("Keep the base", "bad")
     # Who is harmed comes first, whoever gains.
@@ -51,7 +51,7 @@ def test_a_candidate_that_is_worse_is_bad_news() -> None:
 
 def test_equal_models_are_inconclusive() -> None:
     visits = make_traffic(2_000)
-    result = trueup.compare(visits.y, visits.scores, visits.scores, visits.X, max_depth=1, n_bootstrap=50)
+    result = trueup.compare(visits.X, visits.y, visits.scores, visits.scores, max_depth=1, n_bootstrap=50)
     assert comparison_page(result).headline.tone == "unsure"
     assert result.to_html() is not None
 
@@ -95,7 +95,7 @@ def test_a_click_shows_both_models_on_the_segment_s_rows(better: Comparison) -> 
 def test_with_audits_the_page_also_says_where_the_base_was_wrong() -> None:
     visits = make_traffic(5_000)
     result = trueup.compare(
-        visits.y, visits.scores, visits.true_probability, visits.X, max_depth=1, n_bootstrap=50, null_samples=20
+        visits.X, visits.y, visits.scores, visits.true_probability, max_depth=1, n_bootstrap=50, null_samples=20
     )
     page = comparison_page(result, names=("before", "after"), audits=result.audits)
     assert [table.title for table in page.segments] == [
@@ -106,7 +106,7 @@ def test_with_audits_the_page_also_says_where_the_base_was_wrong() -> None:
 
 def test_without_features_there_is_no_table(tmp_path: Path) -> None:
     visits = make_traffic(2_000)
-    result = trueup.compare(visits.y, visits.scores, visits.true_probability, n_bootstrap=50)
+    result = trueup.compare(None, visits.y, visits.scores, visits.true_probability, n_bootstrap=50)
     assert comparison_page(result).segments == ()
     assert result.to_html(tmp_path / "page.html") is None
     assert (tmp_path / "page.html").exists()
@@ -123,7 +123,7 @@ def test_hostile_names_are_escaped() -> None:
     visits = make_traffic(2_000)
     names = [name.replace("\ud800", "") for name in HOSTILE]
     X = {names[0]: np.random.default_rng(0).choice(names, 2_000)}
-    html = trueup.compare(visits.y, visits.scores, visits.true_probability, X, n_bootstrap=50).to_html(title=names[1])
+    html = trueup.compare(X, visits.y, visits.scores, visits.true_probability, n_bootstrap=50).to_html(title=names[1])
     assert html is not None
     assert html.count("</script>") == 3
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueup.comparison._input import PairedRows
 from trueup.comparison._intervals import Intervals
+from trueup.comparison._rows import PairedRows
 
 
 def intervals(level: float = 0.05, n: int = 100) -> Intervals:
-    cluster = np.arange(n, dtype=np.int32)
-    return Intervals(PairedRows(*np.zeros((3, n)), np.ones(n), cluster, n, False), level)
+    group = np.arange(n, dtype=np.int32)
+    return Intervals(PairedRows(*np.zeros((3, n)), np.ones(n), group, n, False), level)
 
 
 NOISE, MORE_THAN_NOISE = 0.0, 5.0  # sigmas
@@ -91,8 +91,8 @@ def test_a_split_with_a_half_of_no_weight_is_left_out() -> None:
     assert intervals().of_halves(0.1, with_one, 2.0) == intervals().of_halves(0.1, halves, 2.0)
 
 
-@pytest.mark.parametrize(("n_splits", "n_clusters"), [(0, 100), (100, 1)])
-def test_without_splits_or_clusters_there_is_no_interval(n_splits: int, n_clusters: int) -> None:
+@pytest.mark.parametrize(("n_splits", "n_groups"), [(0, 100), (100, 1)])
+def test_without_splits_or_groups_there_is_no_interval(n_splits: int, n_groups: int) -> None:
     halves = np.ones((n_splits, 2))
-    assert np.isnan(intervals(n=n_clusters).of_halves(0.1, halves, 2.0)).all()
-    assert np.isnan(intervals(n=n_clusters).around(0.1, halves[:, 0])).all()
+    assert np.isnan(intervals(n=n_groups).of_halves(0.1, halves, 2.0)).all()
+    assert np.isnan(intervals(n=n_groups).around(0.1, halves[:, 0])).all()

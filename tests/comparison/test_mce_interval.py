@@ -18,7 +18,7 @@ QUICK: dict[str, Any] = {"max_depth": 2, "null_samples": 0, "n_bootstrap": 200}
 
 
 def mce_of(pair: Pair, **options: Any) -> dict[str, Any]:
-    result = trueup.compare(pair.y, pair.base, pair.candidate, pair.X, cluster=pair.cluster, **(QUICK | options))
+    result = trueup.compare(pair.X, pair.y, pair.base, pair.candidate, groups=pair.groups, **(QUICK | options))
     row: dict[str, Any] = result.metrics.to_pylist()[-1]
     assert row["metric"] == "mce"
     assert math.isnan(row.pop("margin"))
@@ -33,13 +33,13 @@ def test_small_batches_of_segments_and_draws_change_nothing(monkeypatch: pytest.
     assert mce_of(pair) == whole
 
 
-@pytest.mark.parametrize("kind", ["noisy", "clustered"])
+@pytest.mark.parametrize("kind", ["noisy", "grouped"])
 def test_neither_threads_nor_the_order_of_rows_change_the_interval(kind: Any) -> None:
     pair = equal_models(1, 1_000, kind)
     mixed = np.random.default_rng(0).permutation(1_000)
-    cluster = None if pair.cluster is None else pair.cluster[mixed]
+    group = None if pair.groups is None else pair.groups[mixed]
     columns = {name: values[mixed] for name, values in pair.X.items()}
-    again = Pair(pair.y[mixed], pair.base[mixed], pair.candidate[mixed], columns, cluster)
+    again = Pair(pair.y[mixed], pair.base[mixed], pair.candidate[mixed], columns, group)
     assert mce_of(pair, n_jobs=1) == mce_of(again, n_jobs=3)
 
 
@@ -87,12 +87,12 @@ def test_the_mce_can_be_a_guardrail() -> None:
         (pair.base, pair.candidate, "guardrail_holds"),
         (pair.candidate, pair.base, "guardrail_fails"),
     ):
-        result = trueup.compare(pair.y, base, candidate, pair.X, guardrails=["mce"], **QUICK)
+        result = trueup.compare(pair.X, pair.y, base, candidate, guardrails=["mce"], **QUICK)
         reason = next(reason for reason in result.reasons if reason.kind == "guardrail")
         assert (reason.code, reason.values["metric"], reason.values["margin"]) == (code, "mce", 1.0)
     assert result.verdict == "keep"
     with pytest.raises(ParameterError, match="pass X"):
-        trueup.compare(pair.y, pair.base, pair.candidate, guardrails=["mce"])
+        trueup.compare(None, pair.y, pair.base, pair.candidate, guardrails=["mce"])
 
 
 @pytest.mark.slow

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 import trueup
 from plain_cells import Case, cases
 from simulated_pairs import better_model, equal_models, logit, sigmoid
+from trueup._data import read_rows
 from trueup.comparison import Comparison
 from trueup.comparison._losses import paired_loss
 from trueup.comparison._page import comparison_page
+from trueup.comparison._rows import paired_rows
 from trueup.segments import parse_segment
 
 QUICK = {"n_bootstrap": 100, "null_samples": 40, "n_jobs": 1}
@@ -37,12 +39,12 @@ def test_products_of_sums_over_ids_are_those_of_masks(case: Case, seed: int, thr
         assert (uu, uv, vv) == pytest.approx((u @ u, u @ v, v @ v))
 
 
-@pytest.mark.parametrize("kind", ["noisy", "clustered"])
+@pytest.mark.parametrize("kind", ["noisy", "grouped"])
 def test_every_segment_is_what_its_mask_says(kind: str) -> None:
     pair = equal_models(4, 1_500, kind)  # type: ignore[arg-type]
     weights = np.random.default_rng(0).uniform(0.5, 2, 1_500)
     result = trueup.compare(
-        pair.y, pair.base, pair.candidate, pair.X, sample_weight=weights, cluster=pair.cluster, max_depth=2, **QUICK
+        pair.X, pair.y, pair.base, pair.candidate, sample_weight=weights, groups=pair.groups, max_depth=2, **QUICK
     )
     table = {name: values.tolist() for name, values in pair.X.items()}
     losses = [-(pair.y * np.log(p) + (1 - pair.y) * np.log1p(-p)) for p in (pair.base, pair.candidate)]
@@ -63,11 +65,11 @@ def test_every_segment_is_what_its_mask_says(kind: str) -> None:
         slope = np.log(pair.candidate / (1 - pair.candidate)) - np.log(pair.base / (1 - pair.base))
         neutral = np.log((1 - pair.base) / (1 - pair.candidate)) / slope
         expected = np.sum((w * slope[inside]) ** 2 * neutral[inside] * (1 - neutral[inside]))
-        if pair.cluster is None:
+        if pair.groups is None:
             spread = np.sum((w * (difference - mean)) ** 2)
         else:
-            of_clusters = np.bincount(pair.cluster[inside], w * difference)
-            spread = of_clusters @ of_clusters
+            of_groups = np.bincount(pair.groups[inside], w * difference)
+            spread = of_groups @ of_groups
         assert row["standard_error"] == pytest.approx(np.sqrt(max(expected, spread)) / w.sum())
         assert row["high"] - row["low"] == pytest.approx(2 * 1.959964 * row["standard_error"])
 
@@ -75,10 +77,8 @@ def test_every_segment_is_what_its_mask_says(kind: str) -> None:
 @pytest.mark.parametrize("loss", ["log_loss", "brier"])
 def test_at_the_neutral_probability_both_models_lose_the_same(loss: str) -> None:
     pair = equal_models(1, 200)
-    from trueup.comparison._input import read_input
-
-    given_rows = read_input(pair.y, pair.base, pair.candidate, None, sample_weight=None, cluster=None)
-    losses = paired_loss(given_rows.paired(np.arange(200)), loss)
+    rows = read_rows(None, pair.y, {"base": pair.base, "candidate": pair.candidate})
+    losses = paired_loss(paired_rows(rows, np.arange(200)), loss)
     between = np.sort([pair.base, pair.candidate], axis=0)
     assert ((losses.neutral >= between[0]) & (losses.neutral <= between[1])).all()
 
@@ -92,7 +92,7 @@ def test_at_the_neutral_probability_both_models_lose_the_same(loss: str) -> None
 def test_without_draws_the_level_is_shared_among_the_segments() -> None:
     pair = better_model(0, 20_000, harmed_by=1.0)
     result = trueup.compare(
-        pair.y, pair.base, pair.candidate, pair.X, n_bootstrap=100, null_samples=0, max_depth=1, n_jobs=1
+        pair.X, pair.y, pair.base, pair.candidate, n_bootstrap=100, null_samples=0, max_depth=1, n_jobs=1
     )
     worst = next(row for row in result.segments.to_pylist() if row["outcome"] == "harmed")
     assert worst["segment"] == "region = north"
@@ -101,12 +101,12 @@ def test_without_draws_the_level_is_shared_among_the_segments() -> None:
     assert alone["adjusted_p_value"] > alone["p_value"]
 
 
-def test_a_story_is_told_once() -> None:
+def test_a_pattern_is_told_once() -> None:
     pair = better_model(0, 20_000, harmed_by=1.0)
-    rows = trueup.compare(pair.y, pair.base, pair.candidate, pair.X, **QUICK).segments.to_pylist()
+    rows = trueup.compare(pair.X, pair.y, pair.base, pair.candidate, **QUICK).segments.to_pylist()
     harmed = [row for row in rows if row["outcome"] == "harmed"]
     assert len(harmed) > 1
-    assert [row["segment"] for row in harmed if row["is_story"]] == ["region = north"]
+    assert [row["segment"] for row in harmed if row["is_pattern"]] == ["region = north"]
 
 
 def _harmed_in_the_north(**columns: list[str]) -> Comparison:
@@ -118,7 +118,7 @@ def _harmed_in_the_north(**columns: list[str]) -> Comparison:
     base = np.where(north, truth, sigmoid(logit(truth) + 1))
     candidate = np.where(north, sigmoid(logit(truth) - 3), truth)
     X = {name: np.where(north, *values) for name, values in columns.items()}
-    return trueup.compare(y, base, candidate, X, max_depth=2, n_bootstrap=50, null_samples=50, random_state=0, n_jobs=1)
+    return trueup.compare(X, y, base, candidate, max_depth=2, n_bootstrap=50, null_samples=50, random_state=0, n_jobs=1)
 
 
 def _shown(result: Comparison) -> list[str]:
@@ -130,7 +130,7 @@ def test_segments_with_the_same_rows_are_shown_once_by_the_shortest_description(
     both = "hemisphere = northern and region = north"
     assert {"hemisphere = northern", "region = north", both} <= set(result.segments.column("segment").to_pylist())
     assert _shown(result) == ["region = north", "region = south"]
-    assert [row["segment"] for row in result.segments.to_pylist() if row["is_story"]] == [
+    assert [row["segment"] for row in result.segments.to_pylist() if row["is_pattern"]] == [
         "region = south",
         "region = north",
     ]
@@ -139,7 +139,7 @@ def test_segments_with_the_same_rows_are_shown_once_by_the_shortest_description(
 def test_segments_with_other_rows_of_the_same_sums_are_both_shown() -> None:
     y, side = np.tile([0, 0, 0, 1], 500), np.repeat(["left", "right"], 1_000)
     result = trueup.compare(
-        y, np.full(2_000, 0.6), np.full(2_000, 0.25), {"side": side}, n_bootstrap=50, null_samples=50, n_jobs=1
+        {"side": side}, y, np.full(2_000, 0.6), np.full(2_000, 0.25), n_bootstrap=50, null_samples=50, n_jobs=1
     )
     assert sorted(_shown(result)) == ["side = left", "side = right"]
 
@@ -149,7 +149,7 @@ def test_what_holds_nearly_all_rows_is_not_shown_beside_the_metrics() -> None:
     truth = rng.uniform(0.1, 0.9, 4_000)
     y = (rng.random(4_000) < truth).astype(np.int64)
     X = {"bot": rng.choice(["no", "yes"], 4_000, p=[0.96, 0.04]), "device": rng.choice(["phone", "desktop"], 4_000)}
-    result = trueup.compare(y, sigmoid(logit(truth) + 1), truth, X, n_bootstrap=50, null_samples=50, n_jobs=1)
+    result = trueup.compare(X, y, sigmoid(logit(truth) + 1), truth, n_bootstrap=50, null_samples=50, n_jobs=1)
     gaining = {row["segment"] for row in result.segments.to_pylist() if row["outcome"] == "gains"}
     assert {"all rows", "bot = no", "device = phone"} <= gaining
     assert {"device = phone", "device = desktop"} <= set(_shown(result))
@@ -166,7 +166,7 @@ def test_nearly_all_rows_are_shown_if_they_fare_otherwise_than_all() -> None:
 
 def test_the_page_tells_the_same_segments_as_the_console_in_the_same_order() -> None:
     pair = better_model(0, 20_000, harmed_by=1.0)
-    result = trueup.compare(pair.y, pair.base, pair.candidate, pair.X, **QUICK)
+    result = trueup.compare(pair.X, pair.y, pair.base, pair.candidate, **QUICK)
     (table,) = comparison_page(result).segments
     ranked = [row for row in result._rows_of(result._listing.ranked(100)) if row["outcome"] != "unclear"]
     on_screen = [

@@ -17,6 +17,7 @@ import pytest
 
 import trueup
 from trueup import MCGrad
+from trueup._data import to_arrow
 from trueup.datasets import Traffic, make_traffic
 from trueup.errors import ColumnError, DataError, DiagnosisError, LabelError, ParameterError, ScoreError, WeightError
 from trueup.evaluation import FILES, Evaluation, Outcome, summarize
@@ -132,18 +133,27 @@ def test_evaluations_are_summarized_by_name(evaluation: Evaluation) -> None:
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, dict], ids=["pandas", "polars", "dict"])
-def test_the_library_of_the_table_does_not_matter(library: Any, visits: Traffic) -> None:
+def test_the_library_of_the_table_does_not_matter_and_rows_come_back_in_it(library: Any, visits: Traffic) -> None:
     columns = visits.to_table().drop_columns(["true_probability"]).to_pydict()
     one = small(library(columns), "label", "score", random_state=1)
     other = small(pa.table(columns), "label", "score", random_state=1)
     assert one.comparison.to_dict(0)["metrics"] == other.comparison.to_dict(0)["metrics"]
-    assert one.held_out.to_pydict() == other.held_out.to_pydict()
+    assert type(one.held_out) is (pa.Table if library is dict else library)
+    assert to_arrow(one.held_out).to_pydict() == other.held_out.to_pydict()
+
+
+def test_rows_of_pandas_keep_their_index(visits: Traffic) -> None:
+    table = visits.X.to_pandas().set_index(np.arange(1500) * 7 % 1500)
+    evaluation = small(table, visits.y, visits.scores)
+    test = evaluation._held_out.test
+    np.testing.assert_array_equal(evaluation.held_out.index, table.index[test])
+    np.testing.assert_array_equal(evaluation.held_out["score"], visits.scores[test])
 
 
 def test_arrays_beside_the_table_are_kept_under_names_of_their_own(visits: Traffic) -> None:
     X = visits.X.append_column("label", pa.array(np.zeros(1500)))
     weights = np.linspace(0.5, 1.5, 1500)
-    evaluation = small(X, visits.y, visits.scores, sample_weight=weights, group=np.arange(1500) // 3)
+    evaluation = small(X, visits.y, visits.scores, sample_weight=weights, groups=np.arange(1500) // 3)
     added = evaluation.held_out.column_names[X.num_columns :]
     assert added == ["label_", "score", "weight", "group", "calibrated"]
     test = evaluation._held_out.test
@@ -183,22 +193,29 @@ def test_in_time_the_earlier_rows_train_and_time_is_no_feature(visits: Traffic) 
     assert named.split.not_features == ()
 
 
-def test_groups_stay_whole_and_are_the_clusters_of_the_intervals(visits: Traffic) -> None:
+def test_groups_stay_whole_and_are_resampled_for_the_intervals(visits: Traffic) -> None:
     users = np.random.default_rng(0).integers(0, 200, 1500)
-    evaluation = small(visits.X, visits.y, visits.scores, group=users)
+    evaluation = small(visits.X, visits.y, visits.scores, groups=users)
     test = evaluation._held_out.test
     assert set(users[test]).isdisjoint(users[~test])
-    assert evaluation.comparison.n_clusters == evaluation.split.test.n_groups == len(set(users[test]))
-    other = small(visits.X, visits.y, visits.scores, group=users, cluster=np.arange(1500))
-    assert other.comparison.n_clusters == test.sum()
+    assert evaluation.comparison.n_groups == evaluation.split.test.n_groups == len(set(users[test]))
 
 
-def test_days_are_the_clusters_if_there_are_enough_of_them(visits: Traffic) -> None:
+def test_with_a_time_the_split_is_in_time_and_groups_are_resampled(visits: Traffic) -> None:
+    users, days = np.random.default_rng(0).integers(0, 200, 1500), np.arange(1500) // 10
+    evaluation = small(visits.X, visits.y, visits.scores, time=days, groups=users)
+    test = evaluation._held_out.test
+    np.testing.assert_array_equal(test, days >= 105)
+    assert evaluation.split.kind == "time"
+    assert evaluation.comparison.n_groups == evaluation.split.test.n_groups == len(set(users[test]))
+
+
+def test_days_are_resampled_if_there_are_enough_of_them(visits: Traffic) -> None:
     days = np.arange(1500) // 10  # 150 days, of which 45 test
-    assert small(visits.X, visits.y, visits.scores, time=days).comparison.n_clusters == 45
+    assert small(visits.X, visits.y, visits.scores, time=days).comparison.n_groups == 45
     years = np.arange(1500) // 300
     few = small(visits.X, visits.y, visits.scores, time=years)
-    assert few.comparison.n_clusters == few.split.test.rows
+    assert few.comparison.n_groups == few.split.test.rows
 
 
 def test_the_folds_of_the_fit_keep_days_whole(visits: Traffic, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +292,7 @@ def test_drift_in_time_is_a_warning_and_groups_that_are_recognised_a_note() -> N
     weather = np.random.default_rng(1).normal(size=(200, 3))[day]
     for i in range(3):
         table = table.append_column(f"weather_{i}", pa.array(weather[:, i]))
-    by_day = small(table.drop_columns(["mileage"]), traffic.y, traffic.scores, group=day)
+    by_day = small(table.drop_columns(["mileage"]), traffic.y, traffic.scores, groups=day)
     found = {finding.code: finding.severity for finding in by_day.diagnosis.findings}
     assert found["different_populations"] == "note"
 
@@ -285,18 +302,17 @@ def test_drift_in_time_is_a_warning_and_groups_that_are_recognised_a_note() -> N
     [
         ({"time": "yeer"}, ColumnError, r"time: X has no column 'yeer'. Did you mean 'year'\?"),
         ({"y": "score"}, ParameterError, "y and scores both name the column 'score'"),
-        ({"time": "year", "group": "hour"}, ParameterError, "time and group are two ways to split"),
         ({"features": ["label"]}, ParameterError, "features names 'label', which is the column of y"),
-        ({"features": []}, ParameterError, "features is empty"),
+        ({"features": []}, ParameterError, "There are no features: name some"),
         ({"y": "country"}, LabelError, "The labels, column 'country'"),
         ({"scores": "hour"}, ScoreError, r"Column 'hour': .* scores are outside \[0, 1\]"),
         ({"scores": None}, ScoreError, "scores is None"),
         ({"sample_weight": "country"}, WeightError, "The weights, column 'country'"),
-        ({"group": np.arange(3)}, DataError, "group has 3 rows, but X has 1,500"),
-        ({"test_size": 2}, ParameterError, "test_size must be a share"),
+        ({"groups": np.arange(3)}, DataError, "groups has 3 rows, but X has 1,500"),
+        ({"test_size": 2}, ParameterError, "test_size must lie between 0 and 1"),
         ({"estimator": "MCGrad"}, ParameterError, "estimator must be an MCGrad, got a str"),
         ({"estimator": MCGrad(features=["hour"])}, ParameterError, "Name the features in evaluate"),
-        ({"categorical_features": [99]}, ParameterError, "X has no column 99"),
+        ({"categorical_features": [99]}, ParameterError, "categorical_features names column 99, but X has"),
         ({"categorical_features": ["label"]}, ParameterError, "'label', which is not one of the features"),
         ({"comparison": {"primary": "accuracy"}}, ParameterError, "primary must be one of"),
     ],

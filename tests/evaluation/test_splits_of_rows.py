@@ -10,15 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueup._data import Column, read_table
-from trueup.errors import ColumnError, DataError, ParameterError
+from trueup._data import Column, read_rows, read_table
+from trueup.errors import ColumnError, DataError
 from trueup.evaluation._fit import folds_of_groups
-from trueup.evaluation._split import check_share, group_codes, split_at_random, split_by_group, split_in_time
+from trueup.evaluation._split import drawn_at_random, drawn_by_group, latest_rows
 from trueup.evaluation._times import read_times, time_in_words
 
 
 def column(values: Any) -> Column:
     return read_table({"when": values}).column("when")
+
+
+def codes_of(groups: Any) -> Any:
+    return read_rows(None, [0, 1] * (len(groups) // 2) + [0] * (len(groups) % 2), {}, groups=groups).groups
 
 
 def all_count(n: int) -> np.ndarray[Any, Any]:
@@ -28,15 +32,15 @@ def all_count(n: int) -> np.ndarray[Any, Any]:
 def test_with_few_years_the_last_one_tests() -> None:
     years = np.repeat([2015, 2016, 2017, 2018], [250, 250, 260, 240])
     # 24 % of the rows are of 2018 and 50 % of 2017 and later: 24 is nearer to 30.
-    split = split_in_time(years, all_count(1000), test_size=0.3, what="Column 'year'")
-    np.testing.assert_array_equal(split.test, years == 2018)
+    split = latest_rows(years, all_count(1000), test_size=0.3, what="Column 'year'")
+    np.testing.assert_array_equal(split, years == 2018)
 
 
 def test_the_last_years_test_if_they_come_nearer_to_the_share() -> None:
     years = np.repeat([2015, 2016, 2017, 2018], 250)
     # 25 % against 50 %, and 45 are wanted.
-    split = split_in_time(years, all_count(1000), test_size=0.45, what="year")
-    np.testing.assert_array_equal(split.test, years >= 2017)
+    split = latest_rows(years, all_count(1000), test_size=0.45, what="year")
+    np.testing.assert_array_equal(split, years >= 2017)
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,11 +53,11 @@ def test_a_split_in_time_has_no_moment_on_both_sides_and_does_not_depend_on_the_
     values: list[int], share: float, random: Any
 ) -> None:
     times = np.array(values)
-    test = split_in_time(times, all_count(len(times)), test_size=share, what="when").test
+    test = latest_rows(times, all_count(len(times)), test_size=share, what="when")
     assert 0 < test.sum() < len(times)
     assert times[~test].max() < times[test].min()
     order = np.array(random.sample(range(len(times)), len(times)))
-    again = split_in_time(times[order], all_count(len(times)), test_size=share, what="when").test
+    again = latest_rows(times[order], all_count(len(times)), test_size=share, what="when")
     np.testing.assert_array_equal(again, test[order])
 
 
@@ -69,49 +73,43 @@ def test_a_split_by_group_has_no_group_on_both_sides_and_does_not_depend_on_the_
 ) -> None:
     users = np.array(values)
     options: dict[str, Any] = {"test_size": share, "seed": seed, "what": "user"}
-    test = split_by_group(group_codes(column(users), "user"), all_count(len(users)), **options).test
+    test = drawn_by_group(codes_of(users), all_count(len(users)), **options)
     assert 0 < test.sum() < len(users)
     assert set(users[test]).isdisjoint(users[~test])
     order = np.array(random.sample(range(len(users)), len(users)))
-    again = split_by_group(group_codes(column(users[order]), "user"), all_count(len(users)), **options).test
+    again = drawn_by_group(codes_of(users[order]), all_count(len(users)), **options)
     np.testing.assert_array_equal(again, test[order])
 
 
 def test_groups_are_drawn_until_they_have_about_the_share() -> None:
     users = np.repeat(np.arange(1000), 5)
-    split = split_by_group(users, all_count(5000), test_size=0.3, seed=0, what="user")
-    assert split.test.sum() == 1500  # of 1,000 groups of 5, exactly 300
-    other = split_by_group(users, all_count(5000), test_size=0.3, seed=1, what="user")
-    assert (other.test != split.test).any()
+    split = drawn_by_group(users, all_count(5000), test_size=0.3, seed=0, what="user")
+    assert split.sum() == 1500  # of 1,000 groups of 5, exactly 300
+    other = drawn_by_group(users, all_count(5000), test_size=0.3, seed=1, what="user")
+    assert (other != split).any()
 
 
 def test_rows_without_a_weight_do_not_count_towards_the_share() -> None:
     years = np.repeat([2020, 2021, 2022], [100, 100, 100])
     counts = years != 2022
     # Of the rows that count, 2021 is one half; 2022 comes after it and tests too, though it weighs nothing.
-    split = split_in_time(years, counts, test_size=0.3, what="year")
-    np.testing.assert_array_equal(split.test, years >= 2021)
+    split = latest_rows(years, counts, test_size=0.3, what="year")
+    np.testing.assert_array_equal(split, years >= 2021)
 
 
 def test_a_random_split_keeps_the_classes_in_proportion() -> None:
     labels = np.repeat([0.0, 1.0], [900, 100])
-    split = split_at_random(labels, soft=False, test_size=0.3, seed=3)
-    assert (split.test.sum(), split.test[labels == 1].sum()) == (300, 30)
-    soft = split_at_random(np.linspace(0, 1, 1000), soft=True, test_size=0.25, seed=3)
-    assert soft.test.sum() == 250
-
-
-@pytest.mark.parametrize("share", [0, 1, 1.5, -0.1, "a third", None, True])
-def test_a_share_that_is_none_is_an_error(share: Any) -> None:
-    with pytest.raises(ParameterError, match="test_size must be a share of the rows between 0 and 1"):
-        check_share(share)
+    split = drawn_at_random(labels, soft=False, test_size=0.3, seed=3)
+    assert (split.sum(), split[labels == 1].sum()) == (300, 30)
+    soft = drawn_at_random(np.linspace(0, 1, 1000), soft=True, test_size=0.25, seed=3)
+    assert soft.sum() == 250
 
 
 def test_one_time_or_one_group_only_is_an_error() -> None:
     with pytest.raises(DataError, match="Column 'year' is 2020 in all rows, so none is later"):
-        split_in_time(np.full(10, 2020), all_count(10), test_size=0.3, what="Column 'year'")
-    with pytest.raises(DataError, match="Column 'user' has one value only"):
-        split_by_group(np.zeros(10, dtype=np.int64), all_count(10), test_size=0.3, seed=0, what="Column 'user'")
+        latest_rows(np.full(10, 2020), all_count(10), test_size=0.3, what="Column 'year'")
+    with pytest.raises(DataError, match="Column 'user' has the same value in all rows"):
+        drawn_by_group(np.zeros(10, dtype=np.int64), all_count(10), test_size=0.3, seed=0, what="Column 'user'")
 
 
 @pytest.mark.parametrize(
@@ -147,11 +145,6 @@ def test_times_are_numbers_dates_and_text_in_iso_format(values: list[Any], expec
 def test_a_time_that_can_not_be_ordered_is_an_error(values: list[Any], message: str) -> None:
     with pytest.raises(ColumnError, match=f"when.*{message}|when: {message}"):
         read_times(column(values), "when")
-
-
-def test_a_missing_group_is_an_error() -> None:
-    with pytest.raises(DataError, match=r"user: 2 of 3 values are missing \(first at row 1\)"):
-        group_codes(column(["a", None, None]), "user")
 
 
 def test_times_read_as_people_write_them() -> None:

@@ -12,7 +12,7 @@ from trueup._data._label_classes import LabelClasses
 from trueup._data._labels import Labels, read_labels
 from trueup._data._masks import read_mask, read_mask_table
 from trueup._data._open import open_stream
-from trueup._data._part import part_of, to_arrow
+from trueup._data._part import part_of, to_arrow, with_columns
 from trueup._data._paths import find_files, is_pattern, would_read
 from trueup._data._rows import Given, Rows, check_there, given_rows, read_rows
 from trueup._data._sample import sample_of
@@ -20,7 +20,7 @@ from trueup._data._sniff import CSV, Dialect, Written, delimiter_named, sniff
 from trueup._data._stream import BATCH_ROWS, Stream
 from trueup._data._table import CalibrationTable, listed, read_table
 from trueup._data._types import fitted, without_dictionaries
-from trueup._data._vectors import check_weights_together, look_of_scores, read_clusters, read_scores, read_weights
+from trueup._data._vectors import check_weights_together, look_of_scores, read_scores, read_weights
 from trueup._runtime import pin_to
 
 __all__ = [
@@ -66,7 +66,6 @@ __all__ = [
     "open_stream",
     "part_of",
     "plain",
-    "read_clusters",
     "read_csv",
     "read_labels",
     "read_mask",
@@ -79,6 +78,7 @@ __all__ = [
     "sniff",
     "to_arrow",
     "with_category_text",
+    "with_columns",
     "with_faithful_text",
     "without_dictionaries",
     "would_read",

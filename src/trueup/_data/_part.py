@@ -11,7 +11,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["part_of", "to_arrow"]
+__all__ = ["part_of", "to_arrow", "with_columns"]
 
 
 def part_of(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence[str] | None = None) -> Any:
@@ -52,6 +52,24 @@ def to_arrow(X: Any) -> pa.Table:
     if not isinstance(frame, nw.DataFrame):
         return to_arrow(np.asarray(X))
     return pa.table({str(name): _arrow_array(frame.get_column(name).to_native()) for name in frame.columns})
+
+
+def with_columns(X: Any, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """The same table with more columns, in the user's own library; a dict or an array becomes an Arrow table."""
+    import narwhals.stable.v2 as nw
+
+    frame = _frame(X)
+    if isinstance(X, Mapping) or not isinstance(frame, nw.DataFrame):
+        frame = nw.from_native(to_arrow(X))
+    library = frame.implementation
+    more = []
+    for name, values in columns.items():
+        try:
+            series = nw.new_series(name, values.tolist(), backend=library)
+        except Exception:  # each library has an error of its own for values of different types
+            series = nw.new_series(name, [None if value is None else str(value) for value in values], backend=library)
+        more.append(series)
+    return frame.with_columns(*more).to_native()
 
 
 def _frame(X: Any) -> Any:

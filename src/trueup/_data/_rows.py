@@ -73,9 +73,9 @@ class Given:
         return None if values is None else one_column(values, role, DataError)
 
     def features(self, features: Sequence[str | int] | None) -> list[str]:
-        """The names of the features: those asked for, or all columns that have no role."""
+        """The names of the features: those asked for, possibly none, or all columns that have no role."""
         if self.table is None:
-            if features is not None:
+            if features:
                 raise ParameterError("features names columns of X, but X is None. Pass X.")
             return []
         taken = {name: role for role, name in self.names.items()}
@@ -87,8 +87,6 @@ class Given:
         for name in chosen:
             if taken.get(name, "time") not in _NO_FEATURE:
                 raise ParameterError(f"features names {name!r}, which is the column of {taken[name]}. Leave it out.")
-        if not chosen:
-            raise ParameterError("features is empty. Name at least one column, or pass None for all.")
         return chosen
 
     def columns_of(self, parameter: str, wanted: Sequence[str | int]) -> list[str]:
@@ -136,6 +134,11 @@ class Rows:
     def counted(self) -> BoolArray | None:
         """Which rows have a weight above 0; None if all do."""
         return None if self.weights is None or self.weights.all() else self.weights > 0
+
+    @property
+    def n_counted(self) -> int:
+        """How many rows those are."""
+        return self.n if self.counted is None else int(self.counted.sum())
 
     def of_counted(self, values: Any) -> Any:
         """The entries of those rows in an array of one per row, if there is one."""

@@ -1,4 +1,4 @@
-"""Scores, weights and clusters: checked arrays out, or an error that says what, where and how many."""
+"""Scores and weights: checked arrays out, or an error that says what, where and how many."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from trueup._data._one_column import check_length, count_of, first_of, one_column
 from trueup._model import ValueKind
-from trueup.errors import DataError, ScoreError, WeightError
+from trueup.errors import ScoreError, WeightError
 
-__all__ = ["check_weights_together", "look_of_scores", "read_clusters", "read_scores", "read_weights"]
+__all__ = ["check_weights_together", "look_of_scores", "read_scores", "read_weights"]
 
 # LightGBM keeps weights and gains, which grow with the square of a sum of weights, as 32-bit floats.
 MAX_WEIGHT = 1e15
@@ -103,29 +103,6 @@ def check_weights_together(least: float, largest: float) -> None:
             f"sample_weight: some weights are less than {MIN_SHARE_OF_LARGEST:g} of the largest ({least:g} and "
             f"{largest:g}). Set them to 0."
         )
-
-
-def read_clusters(clusters: Any, n_rows: int) -> npt.NDArray[np.int64] | None:
-    """Which cluster each row is in, as numbers in the order of the clusters' own values; None for none."""
-    if clusters is None:
-        return None
-    name = "cluster"
-    column = one_column(clusters, name, DataError)
-    check_length(len(column), n_rows, name, DataError)
-    if column.codes is None and isinstance(column.values, np.ndarray) and column.values.dtype.kind in "iufM":
-        values = column.values
-        missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
-    else:
-        objects = column.objects()
-        missing = np.fromiter((value is None for value in objects), bool, len(objects))
-        # By their words: values of several types have no order of their own.
-        values = np.array([f"{type(value).__name__} {value}" for value in objects], dtype=object)
-    if missing.any():
-        raise DataError(
-            f"{name}: {count_of(missing)} rows have no cluster ({first_of(missing, values)}). Give each of them one of "
-            "its own, or drop them."
-        )
-    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _positive_class(scores: Any, name: str, positive: int) -> Any:

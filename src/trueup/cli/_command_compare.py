@@ -106,7 +106,7 @@ def compare_command(
     if as_json and output == STANDARD_STREAM:
         raise typer.BadParameter("the table goes to stdout, so JSON can't", param_hint="--json")
     options = {
-        "level": significance,
+        "significance": significance,
         "max_depth": max_depth,
         "max_values": max_values,
         "min_rows": min_rows,

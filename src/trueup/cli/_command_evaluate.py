@@ -142,7 +142,7 @@ def evaluate_command(
         options=EvaluateOptions(
             max_rounds=max_rounds,
             refit=refit,
-            comparison={"level": significance, **rules_of(primary, guardrail)},
+            comparison={"significance": significance, **rules_of(primary, guardrail)},
             seed=seed,
             strict=strict,
         ),

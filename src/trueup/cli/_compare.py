@@ -16,7 +16,6 @@ from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
 from trueup.cli._pages import check_page, file_in_title, write_html
 from trueup.cli._printing import print_json, reader_may_leave
 from trueup.cli._segment_table import check_segment_table, write_segment_table
-from trueup.errors import DataError, LabelError, WeightError
 
 if TYPE_CHECKING:
     from trueup.comparison import Comparison
@@ -98,34 +97,20 @@ def compare(request: CompareRequest) -> int | None:
 
 
 def _compared(request: CompareRequest, roles: Roles, table: Any) -> Comparison:
-    from trueup._data import read_scores
     from trueup.comparison import compare as compare_models
 
-    base, candidate = (
-        read_scores(table.column(name), table.num_rows, name=f"Column {name!r}")
-        for name in (request.base, request.candidate)
+    return compare_models(
+        table,
+        roles.label,
+        request.base,
+        request.candidate,
+        groups=request.group,
+        sample_weight=roles.weight,
+        pos_label=positive_label(request.positive, table.column(roles.label).type),
+        features=roles.features,
+        categorical_features=list(roles.categorical) or "from_dtype",
+        **request.options,
     )
-    X, labels = table.select(roles.features) if roles.features else None, table.column(roles.label)
-    try:
-        return compare_models(
-            labels,
-            base,
-            candidate,
-            X,
-            sample_weight=None if roles.weight is None else table.column(roles.weight),
-            pos_label=positive_label(request.positive, labels.type),
-            cluster=None if request.group is None else table.column(request.group),
-            categorical_features=list(roles.categorical) or "from_dtype",
-            **request.options,
-        )
-    except LabelError as error:
-        raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
-    except WeightError as error:
-        raise WeightError(f"The weights, column {roles.weight!r}: {error}") from error
-    except DataError as error:
-        if type(error) is DataError and request.group is not None:
-            raise DataError(f"The groups, column {request.group!r}: {error}") from error
-        raise
 
 
 def _print(request: CompareRequest, result: Comparison, seconds: float) -> None:

@@ -54,8 +54,8 @@ def print_comparison(request: CompareRequest, result: Comparison, seconds: float
 
 def _facts(result: Comparison, seconds: float) -> list[tuple[str, Any]]:
     rows = f"{result.n:,}"
-    if result.n_clusters != result.n:
-        rows += f" in {result.n_clusters:,} clusters"
+    if result.n_groups != result.n:
+        rows += f" in {result.n_groups:,} groups"
     promised = f"base {percent(result.mean_base)}, candidate {percent(result.mean_candidate)}"
     found: list[tuple[str, Any]] = [
         ("Rows", f"{rows}, compared in {seconds:.1f} s"),
@@ -124,7 +124,7 @@ def _print_segments(console: Console, segments: list[dict[str, Any]], n_draws: i
 
 
 def _print_notes(console: Console, result: Comparison) -> None:
-    notes = [f"Differences: candidate minus base. Intervals: {100 * (1 - result.level):g} %."]
+    notes = [f"Differences: candidate minus base. Intervals: {100 * (1 - result.significance):g} %."]
     if result.n_segments:
         what = in_plural(result.null_samples, "search", "searches")
         drawn = f", against {what} among equally good models" if result.null_samples else ""

@@ -13,7 +13,7 @@ from trueup.cli._printing import facts, percent, screen, shown, signed
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trueup.evaluation import Evaluation, Side, SplitFacts
+    from trueup.evaluation import Evaluation, RowFacts, SplitFacts
 
 __all__ = ["VERDICT_STYLES", "draw_numbers", "draw_verdict", "print_evaluation", "verdict_in_words"]
 
@@ -97,7 +97,7 @@ def _split_in_words(split: SplitFacts) -> str:
     return {"time": f"in time, by {by!r}", "group": f"whole groups, by {by!r}", "random": "at random"}[split.kind]
 
 
-def _side(side: Side) -> str:
+def _side(side: RowFacts) -> str:
     span = ""
     if side.first is not None:
         span = f" of {side.first}" if side.first == side.last else f" of {side.first} to {side.last}"
@@ -137,9 +137,9 @@ def _metric_table(evaluation: Evaluation) -> Any:
 
 def _how_sure(evaluation: Evaluation) -> str:
     comparison = evaluation.comparison
-    sure = f"Intervals hold with a chance of {100 * (1 - comparison.level):g} %"
-    if comparison.n_clusters < comparison.n:
-        return f"{sure}; rows are not taken as independent: there are {comparison.n_clusters:,} clusters of them."
+    sure = f"Intervals hold with a chance of {100 * (1 - comparison.significance):g} %"
+    if comparison.n_groups < comparison.n:
+        return f"{sure}; rows are not taken as independent: there are {comparison.n_groups:,} groups of them."
     return f"{sure}."
 
 

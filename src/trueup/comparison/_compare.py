@@ -1,4 +1,4 @@
-"""`compare`: from labels, two models' scores and a table to a `Comparison`."""
+"""`compare`: from a table, labels and two models' scores to a `Comparison`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from trueup._data import library_of
+from trueup._data import Rows, library_of, read_rows
 from trueup._runtime import shown_progress, thread_count
-from trueup.comparison._input import ComparisonInput, read_input
 from trueup.comparison._listing import Listing
 from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._mce import measure_mce, n_mce_draws, n_mce_passes
@@ -19,18 +18,10 @@ from trueup.comparison._null import draw_equal_models
 from trueup.comparison._options import GUARDRAILS, CompareOptions
 from trueup.comparison._reasons import Facts, reasons_of, verdict_of
 from trueup.comparison._result import Comparison
+from trueup.comparison._rows import order_of, paired_rows
 from trueup.comparison._segments import SegmentSearch, measure_differences
 from trueup.errors import ParameterError
-from trueup.segments import (
-    Partition,
-    cross_columns,
-    grid_of,
-    hash_of_parts,
-    holm,
-    n_passes,
-    step_down,
-    tell_cost,
-)
+from trueup.segments import Partition, cross_columns, grid_of, hash_of_parts, holm, n_passes, step_down, tell_cost
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult
@@ -41,18 +32,18 @@ Advance: TypeAlias = Callable[[int], None]
 
 
 def compare(
+    X: Any,
     y: Any,
     base: Any,
     candidate: Any,
-    X: Any = None,
     *,
+    groups: Any = None,
     sample_weight: Any = None,
-    cluster: Any = None,
     pos_label: Any = None,
     primary: str = "log_loss",
     guardrails: Sequence[str] = GUARDRAILS,
     margins: Mapping[str, float] | None = None,
-    level: float = 0.05,
+    significance: float = 0.05,
     power: float = 0.8,
     n_bootstrap: int = 1000,
     features: Sequence[str] | None = None,
@@ -65,54 +56,55 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Comparison:
-    """Return whether a candidate model should replace the base, by stated rules, and why.
+    """Say whether a candidate model should replace the base, by stated rules, and why.
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        Labels of two classes, or soft labels in [0, 1], of rows that neither model was fitted on.
-    base, candidate : array-like of shape (n,) or (n, 2)
-        The two models' probabilities of the positive class.
-    X : table, optional
-        Features that segments are made of: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy
-        array. Without it, no segments are tested.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0.
-    cluster : array-like of shape (n,), optional
-        Which rows belong together, such as those of one user: they are drawn as a whole, and count as one
+    X : table or None
+        Features that segments are made of: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy array.
+        It may also hold the columns that the parameters below name. None tests no segments.
+    y : array-like of shape (n,) or str
+        Labels of two classes, or soft labels in [0, 1], of rows that neither model was fitted on; or the name of their
+        column in `X`, which is then not a feature.
+    base, candidate : array-like of shape (n,) or (n, 2), or str
+        The two models' probabilities of the positive class, or the names of their columns.
+    groups : array-like of shape (n,) or str, optional
+        Which rows belong together, such as those of one user: they are resampled together, and count as one
         observation.
+    sample_weight : array-like of shape (n,) or str, optional
+        Weights of at least 0.
     pos_label : label, optional
         The positive class, which `base` and `candidate` are about; by default the greater of the two labels.
     primary : str, default="log_loss"
         The metric that must improve: ``"log_loss"``, ``"brier"``, ``"prauc"``, ``"auroc"``, ``"ecce"`` or ``"ece"``.
     guardrails : sequence of str, default=("prauc", "auroc", "ecce")
-        Metrics that must not be worse by more than their margins; ``"mce"``, the calibration error of the worst
+        Metrics that must not get worse by more than their margins; ``"mce"``, the calibration error of the worst
         segment, may be one.
     margins : mapping of str to float, optional
         Margins of guardrails, in the metric's own unit. By default ``auroc`` may lose 0.005; ``prauc`` 2 % of the
         base's; ``ecce`` and ``ece`` 5 % of the rarer class's rate; ``log_loss`` and ``brier`` 1 % of the base's;
         ``mce`` 1 sigma.
-    level : float, default=0.05
-        The level of significance; intervals cover with a chance of 1 minus this.
+    significance : float, default=0.05
+        The error rate of the tests; intervals cover with a probability of 1 minus this.
     power : float, default=0.8
-        The chance with which a difference is to be found, where too few rows are reported.
+        How likely a difference should be found, when the result says how many rows that takes.
     n_bootstrap : int, default=1000
-        How often rows, or clusters, are drawn again for the intervals of PRAUC and AUROC. For those of ECCE, ECE and
-        MCE, so many halves of the rows are taken, two a split; for the MCE, it is 10 / `level` at most, 200 by default.
-        Log loss and Brier score need no draws.
+        How often rows, or groups, are resampled for the intervals of PRAUC and AUROC. ECCE, ECE and MCE use as many
+        halves of the rows instead, two per split; the MCE at most 10 / `significance` of them. Log loss and Brier score
+        need no resampling.
     features : sequence of str, optional
-        The columns of `X` that segments are made of; all by default.
+        The columns of `X` that segments are made of; by default all that are not named above.
     categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
         Columns that are categorical besides those of strings, categoricals and booleans.
     max_depth : int, default=3
-        The most features that a segment combines.
+        How many features a segment may combine.
     max_values : int or dict of str to int, default=3
-        Into how many values a feature is cut, or each of some, missing not counted.
+        How many values each feature is cut into, not counting missing ones; a dict sets it per column.
     min_rows : int, default=10
         The fewest rows of a segment.
     null_samples : int, default=200
-        How often the search of segments is repeated on differences of equally good models. 0 shares the level
-        among the segments instead.
+        How often the search for segments is repeated on differences between equally good models. With 0, the error
+        rate is shared among the segments instead.
     random_state : int, default=0
         Seed of the draws.
     n_jobs : int, optional
@@ -127,42 +119,43 @@ def compare(
 
     Notes
     -----
-    The verdict is ``"ship"`` if the primary metric improves with significance, every guardrail holds, and no segment is
+    The verdict is ``"ship"`` if the primary metric improves significantly, every guardrail holds, and no segment is
     significantly harmed. A guardrail holds if its interval ends within its margin, or if the metric does not get
-    worse at all on these rows. The verdict is ``"keep"`` if the primary metric worsens with significance, a guardrail's
-    whole interval lies beyond its margin, or a segment is significantly harmed; else it is ``"inconclusive"``, and the
-    reasons say how many rows would do. Segments are compared by log loss, or by Brier score if that is the primary
-    metric, and their p-values are adjusted for the search: of comparisons of equally good models, at most a share of
-    `level` claims that any segment gains or is harmed.
+    worse at all on these rows. The verdict is ``"keep"`` if the primary metric worsens significantly, a guardrail's
+    whole interval lies beyond its margin, or a segment is significantly harmed. Otherwise it is ``"inconclusive"``, and
+    the reasons say how many rows would do. Segments are compared by log loss, or by Brier score if that is the primary
+    metric. Their p-values account for the search: when two models are equally good, any segment at all is reported as
+    gaining or harmed in at most a share of `significance` of comparisons.
 
     Examples
     --------
     >>> import trueup
     >>> from trueup.datasets import make_traffic
     >>> visits = make_traffic(20_000)
-    >>> trueup.compare(visits.y, visits.scores, visits.true_probability, visits.X, max_depth=2).verdict
+    >>> trueup.compare(visits.X, visits.y, visits.scores, visits.true_probability, max_depth=2).verdict
     'ship'
     """
     options = CompareOptions(
-        primary=primary,
-        guardrails=guardrails,
-        margins=dict(margins or {}),
-        level=level,
-        power=power,
-        n_bootstrap=n_bootstrap,
-        features=features,
-        categorical_features=categorical_features,
-        max_depth=max_depth,
-        max_values=max_values,
-        min_rows=min_rows,
-        null_samples=null_samples,
-        random_state=random_state,
+        primary, guardrails, margins or {}, significance, power, n_bootstrap, min_rows, null_samples, random_state
     )
     n_threads = thread_count(n_jobs)
-    given = read_input(y, base, candidate, X, sample_weight=sample_weight, cluster=cluster, pos_label=pos_label)
-    partitions = _partitions(given, options, n_threads)
-    order = given.order(hash_of_parts(partitions, given.n))
-    rows = given.paired(order)
+    given = read_rows(
+        X,
+        y,
+        {"base": base, "candidate": candidate},
+        features=features,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        groups=groups,
+    )
+    search_options: dict[str, Any] = {
+        "categorical_features": categorical_features,
+        "max_depth": max_depth,
+        "max_values": max_values,
+    }
+    partitions = _partitions(given, options, n_threads, search_options)
+    order = order_of(given, hash_of_parts(partitions, given.n_counted))
+    rows = paired_rows(given, order)
     grid = grid_of(partitions, max_depth=max_depth)
     passes = n_passes(null_samples) + n_mce_passes(options)
     tell_cost("comparison", rows.n, grid, passes=passes, min_rows=min_rows, n_threads=n_threads)
@@ -177,59 +170,65 @@ def compare(
         codes = np.stack([p.codes[order] for p in partitions]) if partitions else np.zeros((0, rows.n), np.uint8)
         loss = paired_loss(rows, primary if primary in LOSSES else LOSSES[0])
         search = SegmentSearch(loss, grid, codes, n_threads)
-        if given.table is None:
-            listing, n_left_out = Listing.none(search), 0
-        else:
+        if given.features:
             listing, n_left_out = _searched(search, options, progress.advance)
             metrics.append(measure_mce(search, options, searched=progress.advance, drawn=draw_done))
+        else:
+            listing, n_left_out = Listing.none(search), 0
     facts = Facts(
-        n_clusters=rows.n_clusters,
-        is_clustered=rows.is_clustered,
+        n_groups=rows.n_groups,
+        is_grouped=rows.is_grouped,
         is_identical=bool(np.array_equal(rows.base, rows.candidate)),
         n_segments=len(listing.sums),
         harmed=listing.harmed,
-        level=level,
+        significance=significance,
         power=power,
     )
     reasons = reasons_of(metrics, facts)
+    audit_options = search_options | {
+        "X": X if given.features else None,
+        "y": given.given.values["y"],
+        "sample_weight": given.given.values["sample_weight"],
+        "pos_label": given.pos_label,
+        "features": given.features or None,
+        "min_rows": min_rows,
+        "null_samples": null_samples,
+        "significance": significance,
+        "power": power,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+    }
     return Comparison(
         verdict=verdict_of(reasons),
         reasons=reasons,
         n=rows.n,
-        n_clusters=rows.n_clusters,
+        n_groups=rows.n_groups,
         n_segments=facts.n_segments,
         n_left_out=n_left_out,
         prevalence=rows.mean(rows.labels),
         mean_base=rows.mean(rows.base),
         mean_candidate=rows.mean(rows.candidate),
         primary=primary,
-        level=level,
+        significance=significance,
         n_bootstrap=n_bootstrap,
         null_samples=null_samples,
-        classes=given.classes,
+        classes=given.labels.classes,
         _metrics=tuple(metrics),
         _listing=listing,
         _search=search,
-        _audit=partial(_audited, (y, base, candidate, X, sample_weight, pos_label), options, n_jobs),
+        _audit=partial(_audited, given.scores, audit_options),
         _library=library_of(X, y, base),
     )
 
 
-def _partitions(given: ComparisonInput, options: CompareOptions, n_threads: int) -> list[Partition]:
+def _partitions(given: Rows, options: CompareOptions, n_threads: int, how: Mapping[str, Any]) -> list[Partition]:
     """What segments are made of."""
-    if given.table is None:
-        if options.features is not None or "mce" in options.guardrails:
-            raise ParameterError("Segments, and the MCE, are found among the columns of X: pass X.")
+    if not given.features:
+        if "mce" in options.guardrails:
+            raise ParameterError("The MCE is the error of the worst segment, and segments are made of X: pass X.")
         return []
-    return cross_columns(
-        given.table,
-        features=options.features,
-        categorical_features=options.categorical_features,
-        max_values=options.max_values,
-        max_depth=options.max_depth,
-        rows=given.rows,
-        n_threads=n_threads,
-    )
+    assert given.given.table is not None
+    return cross_columns(given.given.table, features=given.features, rows=given.counted, n_threads=n_threads, **how)
 
 
 def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) -> tuple[Listing, int]:
@@ -245,28 +244,12 @@ def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) 
     else:
         # Bennett's inequality bounds the tail of either direction.
         adjusted = holm(np.minimum(1.0, 2 * np.exp(-(sums.evidence**2) / 2)))
-    listing = Listing(search, sums, adjusted, search.loss.rows.total_weight, options.level)
+    listing = Listing(search, sums, adjusted, search.loss.rows.total_weight, options.significance)
     return listing, n_left_out
 
 
-def _audited(given: tuple[Any, ...], options: CompareOptions, n_jobs: int | None, which: str) -> AuditResult:
+def _audited(scores: Mapping[str, Any], how: Mapping[str, Any], which: str) -> AuditResult:
+    """The audit of one of the two models, when somebody asks for it."""
     from trueup.auditing import audit
 
-    y, base, candidate, X, sample_weight, pos_label = given
-    return audit(
-        X,
-        y,
-        base if which == "base" else candidate,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        features=options.features,
-        categorical_features=options.categorical_features,
-        max_depth=options.max_depth,
-        max_values=options.max_values,
-        min_rows=options.min_rows,
-        null_samples=options.null_samples,
-        significance=options.level,
-        power=options.power,
-        random_state=options.random_state,
-        n_jobs=n_jobs,
-    )
+    return audit(scores=scores[which], **how)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.comparison._input import PairedRows
+from trueup.comparison._rows import PairedRows
 
 __all__ = ["Intervals"]
 
@@ -22,19 +22,19 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 class Intervals:
     """Intervals at one level."""
 
-    def __init__(self, rows: PairedRows, level: float) -> None:
-        self._degrees = rows.n_clusters - 1
-        self._level = level
+    def __init__(self, rows: PairedRows, significance: float) -> None:
+        self._degrees = rows.n_groups - 1
+        self._significance = significance
 
     def normal(self, difference: float, standard_error: float) -> tuple[float, float, float]:
-        """Of a mean, or of what is one to first order: Student's, with a degree of freedom less than clusters."""
+        """Of a mean, or of what is one to first order: Student's, with a degree of freedom less than groups."""
         from scipy.special import stdtr, stdtrit
 
         if difference == 0 and standard_error == 0:
             return 0.0, 0.0, 1.0
         if not standard_error >= 0 or self._degrees < 1:
             return math.nan, math.nan, math.nan
-        half = float(stdtrit(self._degrees, 1 - self._level / 2)) * standard_error
+        half = float(stdtrit(self._degrees, 1 - self._significance / 2)) * standard_error
         ratio = abs(difference) / standard_error if standard_error > 0 else math.inf
         return difference - half, difference + half, float(2 * stdtr(self._degrees, -ratio))
 
@@ -43,7 +43,7 @@ class Intervals:
         drawn = drawn[np.isfinite(drawn)]
         if len(drawn) < 2 or self._degrees < 1:
             return math.nan, math.nan, math.nan
-        # Of C clusters, draws spread by (C - 1) / C less than samples do.
+        # Of C groups, draws spread by (C - 1) / C less than samples do.
         return self.normal(difference, float(drawn.std(ddof=1)) * math.sqrt(1 + 1 / self._degrees))
 
     def around(self, difference: float, drawn: FloatArray) -> tuple[float, float, float]:
@@ -102,7 +102,7 @@ class Intervals:
         n = len(moved)
         if n < 2 or self._degrees < 1:
             return math.nan, math.nan, math.nan
-        low, high = np.quantile(moved, [self._level / 2, 1 - self._level / 2])
+        low, high = np.quantile(moved, [self._significance / 2, 1 - self._significance / 2])
         tail = min(_share_below_0(np.sort(moved)), _share_below_0(np.sort(-moved)))
         return float(low), float(high), min(1.0, 2 * max(tail, 1 / (1 + n)))
 

@@ -42,7 +42,7 @@ class Listing:
         Their p-values among all of them.
     total_weight : float
         The weight of all rows.
-    level : float
+    significance : float
         The level of significance.
     """
 
@@ -50,18 +50,18 @@ class Listing:
     sums: SegmentDifferences
     adjusted: FloatArray
     total_weight: float
-    level: float
+    significance: float
 
     @classmethod
     def none(cls, search: SegmentSearch) -> Listing:
         """No segments."""
-        return cls(search, SegmentDifferences.none(), np.zeros(0), total_weight=1.0, level=0.5)
+        return cls(search, SegmentDifferences.none(), np.zeros(0), total_weight=1.0, significance=0.5)
 
     @cached_property
     def outcomes(self) -> npt.NDArray[Any]:
         """Whether each segment gains or is harmed by more than noise and the search explain."""
         direction = np.where(self.sums.difference > 0, "harmed", "gains")
-        return np.where(self.adjusted <= self.level, direction, "unclear")
+        return np.where(self.adjusted <= self.significance, direction, "unclear")
 
     @cached_property
     def told(self) -> npt.NDArray[np.bool_]:
@@ -158,7 +158,7 @@ class Listing:
         sums = self.sums.of(order)
         difference = sums.difference / sums.weight
         error = np.sqrt(sums.variance) / sums.weight
-        half = NormalDist().inv_cdf(1 - self.level / 2) * error
+        half = NormalDist().inv_cdf(1 - self.significance / 2) * error
         segments = [self.segment(place) for place in order.tolist()]
         base_loss = sums.base_loss / sums.weight
         return {
@@ -175,7 +175,7 @@ class Listing:
             "p_value": _two_sided(sums.evidence),
             "adjusted_p_value": self.adjusted[order],
             "outcome": [str(outcome) for outcome in self.outcomes[order]],
-            "is_story": self.told[order],
+            "is_pattern": self.told[order],
             "observed_rate": np.clip(sums.label / sums.weight, 0, 1),
             "mean_base": sums.base / sums.weight,
             "mean_candidate": sums.candidate / sums.weight,

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.comparison._input import PairedRows
+from trueup.comparison._rows import PairedRows
 from trueup.metrics import clipped_scores
 
 __all__ = ["LOSSES", "PairedLoss", "paired_loss"]
@@ -66,19 +66,19 @@ class PairedLoss:
 
     @cached_property
     def standard_error(self) -> float:
-        """Of the mean difference: what a bootstrap of whole clusters gives without end; NaN for one cluster.
+        """Of the mean difference: what a bootstrap of whole groups gives without end; NaN for one group.
 
         Notes
         -----
-        The mean is a ratio of sums over clusters, so that to first order its variance is
+        The mean is a ratio of sums over groups, so that to first order its variance is
         ``C / (C - 1) · Σ_c (Σ_{i in c} w_i (d_i - mean))² / (Σ w)²``.
         """
         rows = self.rows
-        if rows.n_clusters < 2:
+        if rows.n_groups < 2:
             return math.nan
         steps = rows.weights * (self.difference - self.mean_difference)
-        of_clusters = np.bincount(rows.cluster, steps) if rows.is_clustered else steps
-        variance = float(of_clusters @ of_clusters) * rows.n_clusters / (rows.n_clusters - 1)
+        of_groups = np.bincount(rows.group, steps) if rows.is_grouped else steps
+        variance = float(of_groups @ of_groups) * rows.n_groups / (rows.n_groups - 1)
         return math.sqrt(variance) / rows.total_weight
 
 

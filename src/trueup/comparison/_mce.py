@@ -42,7 +42,7 @@ LongArray: TypeAlias = npt.NDArray[np.int64]
 
 def n_mce_draws(options: CompareOptions) -> int:
     """How often the worst segments are drawn again: enough for the interval's ends, and no more."""
-    return min(options.n_bootstrap, math.ceil(2 * _DRAWS_A_TAIL / options.level - 1e-9))
+    return min(options.n_bootstrap, math.ceil(2 * _DRAWS_A_TAIL / options.significance - 1e-9))
 
 
 def n_mce_passes(options: CompareOptions) -> int:
@@ -65,7 +65,7 @@ def measure_mce(
     shows has noise in it already: were more of it added, it would count twice. What is known without it is by how much
     the models differ, for labels have no part in that. So draws are noise around a truth midway between the two
     models. In segments where either model is wrong by more than a search of noise finds, the errors that they show
-    take its place. Noise is the residuals' own: those of half of the rows, or clusters, change sign.
+    take its place. Noise is the residuals' own: those of half of the rows, or groups, change sign.
 
     A search in every draw would be too dear. The worst segment of a draw is one of those that are bad in the sample,
     so only the worst of either model are measured again, each in its own sigmas of the sample.
@@ -78,7 +78,7 @@ def measure_mce(
         worst = np.union1d(*(model.worst(_WORST) for model in models))
         wrong = np.union1d(*(_beyond_noise(model, search, options, searched) for model in models))
         draws = [_draw_again(model, worst, wrong, search, options, advance=drawn) for model in models]
-        moved = Intervals(rows, options.level).around(found.difference, draws[1] - draws[0])
+        moved = Intervals(rows, options.significance).around(found.difference, draws[1] - draws[0])
         found = MetricDifference("mce", base, candidate, *moved)
     return with_role(found, options, rows.mean(rows.labels))
 
@@ -150,12 +150,12 @@ def _searched(search: SegmentSearch, scores: FloatArray, min_rows: int, advance:
 def _beyond_noise(model: SearchedModel, search: SegmentSearch, options: CompareOptions, advance: Advance) -> LongArray:
     """The keys of the segments of more sigmas than noise has, in most searches, in any segment."""
     rows, rng = search.loss.rows, np.random.default_rng(options.random_state)
-    cluster, residual = rows.cluster[model.rows.order], model.rows.residuals().astype(np.float32)
+    group, residual = rows.group[model.rows.order], model.rows.residuals().astype(np.float32)
     null = search_draws(
         model.grid,
         model.cells,
         model.sums,
-        lambda: rng.integers(0, 256, rows.n_clusters, dtype=np.uint8)[cluster],  # a sign a cluster
+        lambda: rng.integers(0, 256, rows.n_groups, dtype=np.uint8)[group],  # a sign a group
         (-residual, residual),
         n_draws=_SEARCHES,
         n_threads=search.n_threads,
@@ -177,10 +177,10 @@ def _draw_again(
     rows, paired, n_threads = model.rows, search.loss.rows, search.n_threads
     shown = rows.residuals()
     of_rows: dict[str, Any] = {
-        "cluster": paired.cluster[rows.order],
+        "cluster": paired.group[rows.order],
         "weight": np.ones(rows.n) if rows.weights is None else rows.weights,
         "residual": shown,
-        "n_clusters": paired.n_clusters,
+        "n_clusters": paired.n_groups,
     }
     # What residuals would be on average, if the truth were midway between the models.
     midway = shown - rows.residuals(((paired.base + paired.candidate) / 2)[rows.order])

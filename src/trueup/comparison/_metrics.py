@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trueup.comparison._input import PairedRows
 from trueup.comparison._intervals import Intervals
 from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._options import CompareOptions
 from trueup.comparison._ranked import HALVED, halve, rank_rows, resample
+from trueup.comparison._rows import PairedRows
 from trueup.metrics import METRICS, Better
 
 __all__ = ["MetricDifference", "measure_metrics", "with_role"]
@@ -88,7 +88,7 @@ def measure_metrics(
     rows: PairedRows, options: CompareOptions, n_threads: int, advance: Callable[[int], None]
 ) -> list[MetricDifference]:
     """All metrics but the MCE, with their intervals."""
-    interval = Intervals(rows, options.level)
+    interval = Intervals(rows, options.significance)
     found = []
     for name in LOSSES:
         loss = paired_loss(rows, name)

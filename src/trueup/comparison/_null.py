@@ -23,14 +23,14 @@ def draw_equal_models(
 
     Notes
     -----
-    Without clusters, labels are drawn with the probability at which both models lose the same on average. The
+    Without groups, labels are drawn with the probability at which both models lose the same on average. The
     scores stay, and with them the tails: where a label of 1 is rare and costs one model much, it is so in the
-    draws too. With clusters, labels are not independent, and which model is the candidate is drawn instead, for a
-    whole cluster at once: the signs of its differences.
+    draws too. With groups, labels are not independent, and which model is the candidate is drawn instead, for a
+    whole group at once: the signs of its differences.
     """
     rng = np.random.default_rng(random_state)
     loss, rows = search.loss, search.loss.rows
-    if rows.is_clustered:
+    if rows.is_grouped:
         if_one = (rows.weights * loss.difference).astype(np.float32)
         if_zero = -if_one
     else:
@@ -39,8 +39,8 @@ def draw_equal_models(
 
     def draw() -> npt.NDArray[np.uint8]:
         """A bit a draw for each row."""
-        if rows.is_clustered:
-            return rng.integers(0, 256, rows.n_clusters, dtype=np.uint8)[rows.cluster]
+        if rows.is_grouped:
+            return rng.integers(0, 256, rows.n_groups, dtype=np.uint8)[rows.group]
         return draw_labels(loss.neutral, rng)
 
     return search_draws(

@@ -74,7 +74,7 @@ def comparison_page(
         title=title,
         headline=_headline(comparison),
         facts=_facts(comparison, names),
-        numbers=Numbers(names, tuple(map(_number, comparison._metrics)), 1 - comparison.level),
+        numbers=Numbers(names, tuple(map(_number, comparison._metrics)), 1 - comparison.significance),
         overall=_series(comparison, names, slice(None)) if in_full else (),
         segments=tuple(tables),
         made=made_with(),
@@ -112,9 +112,9 @@ def _segments_in_words(comparison: Comparison) -> str:
 
 
 def _facts(comparison: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
-    clusters = f"in {comparison.n_clusters:,} clusters" if comparison.n_clusters < comparison.n else ""
+    groups = f"in {comparison.n_groups:,} groups" if comparison.n_groups < comparison.n else ""
     facts = [
-        Fact("Rows", f"{comparison.n:,}", clusters),
+        Fact("Rows", f"{comparison.n:,}", groups),
         Fact("Observed", in_form(comparison.prevalence, Form.PERCENT), f"share of {comparison.classes[1]!s}"),
         Fact(f"Promised, {names[0]}", in_form(comparison.mean_base, Form.PERCENT), "mean score"),
         Fact(f"Promised, {names[1]}", in_form(comparison.mean_candidate, Form.PERCENT), "mean score"),

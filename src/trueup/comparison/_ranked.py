@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
-from trueup.comparison._input import PairedRows
+from trueup.comparison._rows import PairedRows
 
 __all__ = ["HALVED", "RESAMPLED", "RankedModel", "halve", "rank_rows", "resample"]
 
@@ -30,23 +30,23 @@ class RankedModel:
 
     Attributes
     ----------
-    cluster : array of int32
-        Which cluster each row is in.
+    group : array of int32
+        Which group each row is in.
     weight, positive, residual : arrays of float64
         Of each row its weight, weight times label, and weight times (label minus score).
     ends, bin : arrays of uint8
         Whether the next row has another score, and the bin of the score.
-    cluster_weight : array of float64
-        The weight of each cluster.
+    group_weight : array of float64
+        The weight of each group.
     """
 
-    cluster: npt.NDArray[np.int32]
+    group: npt.NDArray[np.int32]
     weight: FloatArray
     positive: FloatArray
     residual: FloatArray
     ends: ByteArray
     bin: ByteArray
-    cluster_weight: FloatArray
+    group_weight: FloatArray
 
     def measured(self) -> dict[str, float]:
         """AUROC, average precision, ECCE and ECE; rows of one score count at once."""
@@ -62,9 +62,14 @@ class RankedModel:
             "ece": float(np.abs(np.bincount(self.bin, self.residual)).sum()) / total,
         }
 
+    def for_kernel(self) -> dict[str, Any]:
+        """The same arrays, by the kernel's names."""
+        names = {"group": "cluster", "group_weight": "cluster_weight"}
+        return {names.get(name, name): values for name, values in vars(self).items()}
+
     def ecce_in_sigmas(self) -> float:
         """The ECCE, as a multiple of the standard deviation that noise gives to the mean error; 0 without errors."""
-        sigma = float(np.linalg.norm(np.bincount(self.cluster, self.residual)))  # clusters are independent
+        sigma = float(np.linalg.norm(np.bincount(self.group, self.residual)))  # groups are independent
         path = self._path()
         return float(path.max() - path.min()) / sigma if sigma > 0 else 0.0
 
@@ -78,13 +83,13 @@ def rank_rows(rows: PairedRows, scores: FloatArray) -> RankedModel:
     order = np.argsort(-scores, kind="stable")
     in_order, labels, weight = scores[order], rows.labels[order], rows.weights[order]
     return RankedModel(
-        cluster=rows.cluster[order],
+        group=rows.group[order],
         weight=weight,
         positive=weight * labels,
         residual=weight * (labels - in_order),
         ends=np.append(in_order[1:] != in_order[:-1], True).astype(np.uint8),
         bin=np.searchsorted(np.arange(1, _BINS) / _BINS, in_order, side="left").astype(np.uint8),
-        cluster_weight=np.bincount(rows.cluster, rows.weights).astype(np.float64),
+        group_weight=np.bincount(rows.group, rows.weights).astype(np.float64),
     )
 
 
@@ -96,13 +101,13 @@ def resample(
     n_threads: int,
     advance: Callable[[int], None] = lambda replicates: None,
 ) -> dict[str, FloatArray]:
-    """AUROC and average precision on clusters drawn with replacement, a value a replicate; NaN without a class.
+    """AUROC and average precision on groups drawn with replacement, a value a replicate; NaN without a class.
 
     The draws depend on the seed alone, so that another model of the same rows sees the same ones.
     """
     parts = [np.zeros((0, len(RESAMPLED)))]
     for first, last in _batches(model, n_replicates, n_threads):
-        parts.append(_native.resample(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads))
+        parts.append(_native.resample(**model.for_kernel(), seed=seed, first=first, last=last, n_threads=n_threads))
         advance(last - first)
     return dict(zip(RESAMPLED, np.concatenate(parts).T, strict=True))
 
@@ -115,18 +120,18 @@ def halve(
     n_threads: int,
     advance: Callable[[int], None] = lambda splits: None,
 ) -> dict[str, FloatArray]:
-    """ECCE and ECE on either half of the clusters, split at random, two values a split.
+    """ECCE and ECE on either half of the groups, split at random, two values a split.
 
     The splits depend on the seed alone, so that another model of the same rows sees the same ones.
     """
     parts = [np.zeros((0, 2 * len(HALVED)))]
     for first, last in _batches(model, n_splits, n_threads):
-        parts.append(_native.halve(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads))
+        parts.append(_native.halve(**model.for_kernel(), seed=seed, first=first, last=last, n_threads=n_threads))
         advance(last - first)
     found = np.concatenate(parts)
     return {name: found[:, place :: len(HALVED)] for place, name in enumerate(HALVED)}
 
 
 def _batches(model: RankedModel, n_draws: int, n_threads: int) -> Iterator[tuple[int, int]]:
-    size = max(n_threads, _VISITS_A_BATCH // len(model.cluster))
+    size = max(n_threads, _VISITS_A_BATCH // len(model.group))
     return ((first, min(n_draws, first + size)) for first in range(0, n_draws, size))

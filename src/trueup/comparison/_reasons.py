@@ -51,32 +51,32 @@ class Facts:
 
     Attributes
     ----------
-    n_clusters : int
-        Of how many clusters, or rows, the data are.
-    is_clustered : bool
-        Whether these are clusters.
+    n_groups : int
+        Of how many groups, or rows, the data are.
+    is_grouped : bool
+        Whether these are groups.
     is_identical : bool
         Whether both models give every row the same score.
     n_segments : int
         Segments that were tested.
     harmed : sequence of str
         Segments that are significantly worse, worst first.
-    level, power : float
+    significance, power : float
         The level of significance, and the chance with which a difference is to be found.
     """
 
-    n_clusters: int
-    is_clustered: bool
+    n_groups: int
+    is_grouped: bool
     is_identical: bool
     n_segments: int
     harmed: Sequence[str]
-    level: float
+    significance: float
     power: float
 
     @property
     def unit(self) -> str:
         """What is counted."""
-        return "clusters" if self.is_clustered else "rows"
+        return "groups" if self.is_grouped else "rows"
 
 
 def verdict_of(reasons: Sequence[Reason]) -> str:
@@ -99,7 +99,7 @@ def _primary(metric: MetricDifference, facts: Facts) -> Reason:
     verb = {"improves": "improves", "worsens": "worsens", "unclear": "does not change by more than noise explains"}
     name = METRICS[metric.metric].subject
     text = f"{name} {verb[outcome]}: {metric.base:.5g} → {metric.candidate:.5g}{_interval(metric)}."
-    values = {**_values(metric), "level": facts.level}
+    values = {**_values(metric), "significance": facts.significance}
     return Reason(f"primary_{outcome}", "primary", outcome == "improves", text, values)
 
 
@@ -132,7 +132,7 @@ def _guardrail(metric: MetricDifference, facts: Facts) -> Reason:
 
 
 def _needed_for(metric: MetricDifference, facts: Facts) -> int | None:
-    """How many rows or clusters tell on which side of its margin a guardrail is, if it changes as it did here.
+    """How many rows or groups tell on which side of its margin a guardrail is, if it changes as it did here.
 
     It is the end of the interval on the margin's side that must come closer, as the root of the rows does. None
     where there is no interval, or the estimate is the margin itself.
@@ -141,7 +141,7 @@ def _needed_for(metric: MetricDifference, facts: Facts) -> int | None:
     reach = metric.worst - metric.loss if metric.loss <= metric.margin else metric.loss - metric.best
     if not apart > 0 or not math.isfinite(reach):
         return None
-    return math.ceil(facts.n_clusters * (_powered(facts) * reach / apart) ** 2)
+    return math.ceil(facts.n_groups * (_powered(facts) * reach / apart) ** 2)
 
 
 def _segments(facts: Facts) -> Reason:
@@ -164,17 +164,17 @@ def _data(primary: MetricDifference, facts: Facts, all_hold: bool) -> list[Reaso
     if all_hold or primary.outcome != "unclear":
         return []
     if math.isnan(primary.low):
-        text = f"There {'is one cluster' if facts.is_clustered else 'is one row'} only, which shows no spread."
-        return [Reason("too_little_data", "data", False, text, {"n": facts.n_clusters})]
+        text = f"There {'is one group' if facts.is_grouped else 'is one row'} only, which shows no spread."
+        return [Reason("too_little_data", "data", False, text, {"n": facts.n_groups})]
     detectable = _detectable(primary, facts)
     unit = facts.unit
-    values: dict[str, Any] = {"minimum_detectable": detectable, "n": facts.n_clusters, "unit": unit}
+    values: dict[str, Any] = {"minimum_detectable": detectable, "n": facts.n_groups, "unit": unit}
     text = (
-        f"With {facts.n_clusters:,} {unit}, a difference of {detectable:.2g} would be found in "
+        f"With {facts.n_groups:,} {unit}, a difference of {detectable:.2g} would be found in "
         f"{100 * facts.power:g} % of cases"
     )
     if primary.difference != 0:
-        needed = math.ceil(facts.n_clusters * (detectable / abs(primary.difference)) ** 2)
+        needed = math.ceil(facts.n_groups * (detectable / abs(primary.difference)) ** 2)
         values["n_needed"] = needed
         text += f"; for one of {abs(primary.difference):.2g}, as seen here, it takes about {_rounded(needed):,} {unit}"
     return [Reason("too_little_data", "data", False, f"{text}.", values)]
@@ -188,7 +188,7 @@ def _detectable(metric: MetricDifference, facts: Facts) -> float:
 def _powered(facts: Facts) -> float:
     """How many halves of an interval a difference must be to leave it out with the power asked for."""
     normal = NormalDist()
-    critical = normal.inv_cdf(1 - facts.level / 2)
+    critical = normal.inv_cdf(1 - facts.significance / 2)
     return (critical + normal.inv_cdf(facts.power)) / critical
 
 

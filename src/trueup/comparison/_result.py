@@ -41,8 +41,8 @@ class Comparison:
         The conditions for shipping, one by one, and whether each holds.
     n : int
         Rows with a weight above 0.
-    n_clusters : int
-        Clusters of them; as many as rows if none were given.
+    n_groups : int
+        Groups of them; as many as rows if none were given.
     n_segments : int
         Segments that were tested, all rows among them.
     n_left_out : int
@@ -53,7 +53,7 @@ class Comparison:
         What the scores promise.
     primary : str
         The metric that must improve.
-    level : float
+    significance : float
         The level of significance.
     n_bootstrap, null_samples : int
         How often rows, and the search, were drawn again.
@@ -75,14 +75,14 @@ class Comparison:
     verdict: str
     reasons: tuple[Reason, ...]
     n: int
-    n_clusters: int
+    n_groups: int
     n_segments: int
     n_left_out: int
     prevalence: float
     mean_base: float
     mean_candidate: float
     primary: str
-    level: float
+    significance: float
     n_bootstrap: int
     null_samples: int
     classes: tuple[Any, ...]

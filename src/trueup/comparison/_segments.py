@@ -33,7 +33,7 @@ class SegmentDifferences:
     weight, difference, base_loss, label, base, candidate : arrays of float64
         Sums of weights, and of weight times difference of the losses, base's loss, label, and either score.
     variance : array of float64
-        Of the sum of differences: as its rows or clusters spread, and at least what the scores let expect. Of rare
+        Of the sum of differences: as its rows or groups spread, and at least what the scores let expect. Of rare
         labels none may have come, and what is left does not spread.
     null_variance : array of float64
         That of the sum in the draws that it is compared with.
@@ -81,7 +81,7 @@ class SegmentDifferences:
 
 @dataclass(frozen=True, eq=False)
 class SegmentSearch:
-    """Rows in order of cluster, and the grid of their segments.
+    """Rows in order of group, and the grid of their segments.
 
     Attributes
     ----------
@@ -128,8 +128,8 @@ def measure_differences(
             (w * rows.labels, w * rows.base, w * rows.candidate, slope**2),
         )
     ]
-    pairs = np.stack([difference, w], axis=1) if rows.is_clustered else None
-    cells = search.cells(rows.cluster.astype(np.uint32))
+    pairs = np.stack([difference, w], axis=1) if rows.is_grouped else None
+    cells = search.cells(rows.group.astype(np.uint32))
     parts: list[SegmentDifferences] = []
     n_left_out = 0
     for first, last in batches(rows.n, search.grid.n_combinations):
@@ -153,7 +153,7 @@ def measure_differences(
                 lanes=pairs,
                 n_threads=search.n_threads,
             )
-            # Not around the mean: of few clusters, the spread around their own mean says little.
+            # Not around the mean: of few groups, the spread around their own mean says little.
             spread = null_variance = np.ascontiguousarray(products[:, 0])
         some = SegmentDifferences(
             combination=combination + np.int32(first),

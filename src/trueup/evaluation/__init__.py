@@ -6,7 +6,7 @@ from trueup.evaluation._diagnosis._finding import Diagnosis, Finding
 from trueup.evaluation._evaluate import evaluate
 from trueup.evaluation._result import Evaluation, Seconds
 from trueup.evaluation._save import FILES
-from trueup.evaluation._sides import Side, SplitFacts
+from trueup.evaluation._split import RowFacts, SplitFacts
 from trueup.evaluation._summary import PERCENTILES, SHOWN_METRICS, Outcome, Summary, summarize
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "Evaluation",
     "Finding",
     "Outcome",
+    "RowFacts",
     "Seconds",
-    "Side",
     "SplitFacts",
     "Summary",
     "diagnose",

@@ -7,22 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from trueup._data import Rows, read_rows
 from trueup.calibration import MCGrad
 from trueup.comparison import Comparison, compare
-from trueup.errors import DiagnosisError, ParameterError
+from trueup.errors import DiagnosisError, ParameterError, TableError
 from trueup.evaluation._diagnosis._diagnose import diagnose
 from trueup.evaluation._diagnosis._finding import Diagnosis
 from trueup.evaluation._expected import read_by_split
-from trueup.evaluation._fit import estimator_for, fit_again, fit_on, pos_label_of
-from trueup.evaluation._input import EvaluationInput, Floats, read_input
-from trueup.evaluation._result import Evaluation, HeldOut, Seconds
-from trueup.evaluation._sides import SplitRows, split_rows
+from trueup.evaluation._fit import estimator_for, fit_again, fit_on, restricts
+from trueup.evaluation._result import Evaluation, HeldOutRows, Seconds
+from trueup.evaluation._split import SplitRows, split_rows
 from trueup.evaluation._verdict import judge
 
 __all__ = ["evaluate"]
 
-_LEAST_TIMES = 30  # with fewer of them, drawing whole times again says nothing of the noise
+_LEAST_TIMES = 30  # with fewer of them, resampling whole times says nothing about the noise
 
 
 def evaluate(
@@ -31,11 +32,10 @@ def evaluate(
     scores: Any,
     *,
     time: Any = None,
-    group: Any = None,
+    groups: Any = None,
     test_size: float = 0.3,
     sample_weight: Any = None,
     pos_label: Any = None,
-    cluster: Any = None,
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
     estimator: MCGrad | None = None,
@@ -46,16 +46,16 @@ def evaluate(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Evaluation:
-    """Return whether calibrating a model's scores pays, judged on rows that the calibration never saw.
+    """Say whether calibrating a model's scores pays, judged on rows that the calibration never saw.
 
-    Rows are split; both sides are diagnosed; `MCGrad` is fitted on the one and compared with the scores as they are on
-    the other.
+    Rows are split into training rows and test rows, and both are diagnosed. `MCGrad` is fitted on the training rows,
+    and its scores are compared with the original ones on the test rows.
 
     Parameters
     ----------
     X : table
-        Features: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy array. It may hold all columns,
-        those below among them.
+        Features: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy array. It may also hold the
+        columns that the parameters below name.
     y : array-like or str
         Labels of two classes, or soft labels in [0, 1]; or the name of their column.
     scores : array-like or str
@@ -63,22 +63,20 @@ def evaluate(
         model that was not trained on these rows.
     time : array-like or str, optional
         When each row is from: numbers such as years, or dates. The earlier rows train and the later ones test, and
-        no moment is on both sides. Its column is no feature, unless it is named in `features`: a model can't have
-        learned anything of a year to come.
-    group : array-like or str, optional
-        Which rows belong together, such as users: whole groups are on one side. Its column is no feature, unless it is
-        named. Without `time` and `group`, rows are drawn at random.
+        no moment does both. Its column is not a feature, unless it is named in `features`: a model can't have
+        learned anything about a year to come.
+    groups : array-like or str, optional
+        Which rows belong together, such as those of one user. Without `time`, whole groups train or test; with it, the
+        split is in time. Intervals resample whole groups, and so do the folds of the fit. Its column is not a feature,
+        unless it is named in `features`. Without `time` and `groups`, rows are drawn at random.
     test_size : float, default=0.3
         About what share of the rows tests; as near as whole times or groups come.
     sample_weight : array-like or str, optional
         Weights of at least 0.
     pos_label : label, optional
         The positive class, which `scores` are about; by default the greater of the two labels.
-    cluster : array-like or str, optional
-        Rows that are not independent of each other, for the intervals. By default those of one group; and those of one
-        time, if there are at least 30 times to test on.
     features : sequence of str, optional
-        The columns that segments are made of; by default all that have no other role.
+        The columns that segments are made of; by default all that are not named above.
     categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
         Columns that are categorical besides those of strings, categoricals and booleans.
     estimator : MCGrad, optional
@@ -88,7 +86,7 @@ def evaluate(
     strict : bool, default=False
         Whether a warning of the diagnosis is an error.
     comparison : mapping, optional
-        More parameters of `trueup.compare`, such as ``{"primary": "brier", "level": 0.01}``.
+        More parameters of `trueup.compare`, such as ``{"primary": "brier", "significance": 0.01}``.
     random_state : int, default=0
         Seed of the split, the fit and the comparison.
     n_jobs : int, optional
@@ -108,9 +106,9 @@ def evaluate(
 
     Notes
     -----
-    Where rows are split by time or group, the folds that choose the number of rounds keep times or groups together
-    too, unless the estimator says otherwise. Rows of a day share its weather; if folds tear them apart, trees that
-    learn the weather of single days look good there and nowhere else.
+    With `groups`, the folds that choose the number of rounds keep groups whole too; with `time` alone, they keep equal
+    times together, and intervals resample them if there are at least 30 to test on. Rows of one day share its weather:
+    splitting one day across folds rewards memorising that day.
 
     Examples
     --------
@@ -121,42 +119,41 @@ def evaluate(
     >>> evaluation.verdict
     'ship'
     """
-    if time is not None and group is not None:
-        raise ParameterError("time and group are two ways to split: pass one of them. cluster= can name the other.")
+    if X is None:
+        raise TableError("X is None. Pass the table whose columns are the features.")
     began = clock.perf_counter()
-    given = read_input(
+    rows = read_rows(
         X,
-        y=y,
-        scores=scores,
-        sample_weight=sample_weight,
-        time=time,
-        group=group,
-        cluster=cluster,
+        y,
+        {"scores": scores},
         features=features,
-        pos_label=pos_label_of(estimator) if pos_label is None else pos_label,
+        pos_label=getattr(estimator, "pos_label", None) if pos_label is None else pos_label,
+        sample_weight=sample_weight,
+        groups=groups,
+        time=time,
     )
-    categorical = _named(categorical_features, given)
-    chosen = estimator_for(
-        given, estimator, categorical_features=categorical, random_state=random_state, n_jobs=n_jobs, verbose=verbose
-    )
-    split = split_rows(given, test_size, random_state)
-    diagnosis = _diagnosed(given, split, categorical, random_state, n_jobs)
+    if not rows.features:
+        raise ParameterError("There are no features: name some, or pass columns that have no other role.")
+    categorical = _named(categorical_features, rows)
+    how: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
+    chosen = estimator_for(rows, estimator, categorical_features=categorical, verbose=verbose, **how)
+    split = split_rows(rows, test_size, random_state)
+    how["categorical_features"] = categorical
+    diagnosis = _diagnosed(rows, split, how)
     if strict and not diagnosis.ok:
         found = "; ".join(f"{finding.severity}: {finding.text}" for finding in diagnosis.warnings)
         raise DiagnosisError(f"The data look wrong, and strict makes that an error. {found}", diagnosis)
     diagnosed = clock.perf_counter()
-    model = fit_on(given, chosen, split.train, split.together, random_state)
+    model = fit_on(rows, chosen, split.train, split.together, random_state)
     fitted = clock.perf_counter()
-    calibrated = model.calibrate(*_to_calibrate(given, split))
-    compared = _compared(
-        given,
-        split,
-        calibrated,
-        {"categorical_features": categorical, "random_state": random_state, "n_jobs": n_jobs, "verbose": verbose}
-        | dict(comparison or {}),
+    by_name = rows.given.names.get("scores")
+    calibrated = model.calibrate(
+        rows.part(split.test, *([] if by_name is None else [by_name])),
+        rows.scores["scores"][split.test] if by_name is None else None,
     )
+    compared = _compared(rows, split, calibrated, {**how, "verbose": verbose, **(comparison or {})})
     ended = clock.perf_counter()
-    serving = fit_again(given, chosen, model, split.together, random_state) if refit else None
+    serving = fit_again(rows, chosen, model, split.together, random_state) if refit else None
     verdict, reasons = judge(compared, diagnosis, model.n_rounds_)
     return Evaluation(
         verdict=verdict,
@@ -167,77 +164,50 @@ def evaluate(
         refitted=serving,
         comparison=compared,
         seconds=Seconds(diagnosed - began, fitted - diagnosed, ended - fitted),
-        _held_out=HeldOut(given, split.test, calibrated),
+        _held_out=HeldOutRows(rows, split.test, calibrated),
     )
 
 
-def _named(categorical: Any, given: EvaluationInput) -> Any:
+def _named(categorical: Any, rows: Rows) -> Any:
     """The names of categorical columns: positions are those in the table that was given."""
     if isinstance(categorical, str):
         return categorical
-    places: list[Any] = list(categorical)
-    for place in places:
-        if isinstance(place, (int, np.integer)) and not -len(given.table.names) <= place < len(given.table.names):
-            raise ParameterError(f"categorical_features: X has no column {place}; it has {len(given.table.names)}.")
-    names = [given.table.names[place] if isinstance(place, (int, np.integer)) else place for place in places]
+    names = rows.given.columns_of("categorical_features", list(categorical))
     for name in names:
-        if name not in given.features:
+        if name not in rows.features:
             raise ParameterError(f"categorical_features names {name!r}, which is not one of the features.")
     return names
 
 
-def _diagnosed(
-    given: EvaluationInput, split: SplitRows, categorical: Any, random_state: int, n_jobs: int | None
-) -> Diagnosis:
-    train, test = (
-        (given.features_of(rows), given.label_values(rows), given.scores[rows], given.weights_of(rows))
-        for rows in (split.train, split.test)
+def _diagnosed(rows: Rows, split: SplitRows, how: Mapping[str, Any]) -> Diagnosis:
+    (X, y, scores, weights), test = (
+        (
+            rows.part(some),
+            rows.label_values(some),
+            rows.scores["scores"][some],
+            None if rows.weights is None else rows.weights[some],
+        )
+        for some in (split.train, split.test)
     )
     found = diagnose(
-        train[0],
-        train[1],
-        train[2],
-        sample_weight=train[3],
-        pos_label=given.pos_label,
-        test=test,
-        features=given.restricts,
-        categorical_features=categorical,
-        random_state=random_state,
-        n_jobs=n_jobs,
+        X, y, scores, sample_weight=weights, pos_label=rows.pos_label, test=test, features=restricts(rows), **how
     )
     return read_by_split(found, split.facts.kind)
 
 
-def _to_calibrate(given: EvaluationInput, split: SplitRows) -> tuple[Any, Floats | None]:
-    by_name = given.names.get("scores")
-    if by_name is not None:
-        return given.features_of(split.test, by_name), None
-    return given.features_of(split.test), given.scores[split.test]
-
-
-def _compared(given: EvaluationInput, split: SplitRows, calibrated: Floats, options: dict[str, Any]) -> Comparison:
-    test = split.test
+def _compared(rows: Rows, split: SplitRows, calibrated: npt.NDArray[np.float64], options: dict[str, Any]) -> Comparison:
+    test, groups = split.test, rows.groups
+    if groups is None and split.times is not None:
+        n_times = len(np.unique(split.times[test]))
+        groups = split.times if _LEAST_TIMES <= n_times < test.sum() else None
     return compare(
-        given.label_values(test),
-        given.scores[test],
+        rows.part(test),
+        rows.label_values(test),
+        rows.scores["scores"][test],
         calibrated,
-        given.features_of(test),
-        sample_weight=given.weights_of(test),
-        pos_label=given.pos_label,
-        cluster=_clusters(given, split),
-        features=given.restricts,
+        groups=None if groups is None else groups[test],
+        sample_weight=None if rows.weights is None else rows.weights[test],
+        pos_label=rows.pos_label,
+        features=restricts(rows),
         **options,
     )
-
-
-def _clusters(given: EvaluationInput, split: SplitRows) -> Any:
-    """Which rows to test on depend on each other: what the user says, or else the groups or the times."""
-    if given.cluster is not None:
-        return given.cluster.objects()[split.test]
-    if split.facts.kind == "group":
-        return split.together[split.test]
-    if split.facts.kind == "time":
-        n_times = len(np.unique(split.together[split.test]))
-        if _LEAST_TIMES <= n_times < split.test.sum():
-            return split.together[split.test]
-    return None

@@ -11,7 +11,7 @@ import numpy as np
 from trueup._report import Check, Fact, Finding, Form, Headline, Page, Round, Rounds, Segments, in_form
 from trueup.comparison import comparison_page
 from trueup.evaluation._model import feature_shares
-from trueup.evaluation._sides import Side
+from trueup.evaluation._split import RowFacts
 
 if TYPE_CHECKING:
     from trueup._report import Tone
@@ -63,21 +63,25 @@ def _headline(evaluation: Evaluation, compared: Headline) -> Headline:
 
 
 def split_facts(evaluation: Evaluation) -> tuple[Fact, ...]:
-    """How rows were split, and what the two sides are like."""
+    """How rows were split, and what the training rows and the test rows are like."""
     split = evaluation.split
     saved = evaluation.serving
     which = "the one that was tested"
     if evaluation.refitted is not None:
         which = "fitted again on all rows, not tested itself"
     facts = [
-        Fact("Trained on", f"{split.train.rows:,} rows", _side_in_words(split.train)),
-        Fact("Tested on", f"{split.test.rows:,} rows", _side_in_words(split.test)),
+        Fact("Trained on", f"{split.train.rows:,} rows", _rows_in_words(split.train)),
+        Fact("Tested on", f"{split.test.rows:,} rows", _rows_in_words(split.test)),
         Fact("Split", {"time": "in time", "group": "by group", "random": "at random"}[split.kind], split.by or ""),
         Fact("Model saved", f"{saved.n_rounds_} {'round' if saved.n_rounds_ == 1 else 'rounds'}", which),
     ]
     if split.not_features:
         facts.append(
-            Fact("Not used as features", ", ".join(split.not_features), "they tell when a row is from, or whose it is")
+            Fact(
+                "Not used as features",
+                ", ".join(split.not_features),
+                "they say when a row is from, or what it belongs to",
+            )
         )
     return tuple(facts)
 
@@ -108,14 +112,10 @@ def _first(table: Segments, n: int) -> Segments:
     )
 
 
-def _side_in_words(side: Side) -> str:
-    rates = f"promised {in_form(side.mean_score, Form.PERCENT)}, observed {in_form(side.positive_rate, Form.PERCENT)}"
-    if side.first is not None:
-        span = side.first if side.first == side.last else f"{side.first} to {side.last}"
-        return f"{span}; {rates}"
-    if side.n_groups is not None:
-        return f"{side.n_groups:,} groups; {rates}"
-    return rates
+def _rows_in_words(rows: RowFacts) -> str:
+    rates = f"predicted {in_form(rows.mean_score, Form.PERCENT)}, observed {in_form(rows.positive_rate, Form.PERCENT)}"
+    groups = None if rows.n_groups is None else f"{rows.n_groups:,} groups"
+    return "; ".join(text for text in (None if rows.first is None else rows.span, groups, rates) if text)
 
 
 def _rounds(model: MCGrad) -> Rounds:

@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from trueup._data import json_values
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data import Rows, json_values
 from trueup.auditing import AuditResult
 from trueup.calibration import MCGrad
 from trueup.comparison import Comparison, Reason
 from trueup.evaluation._diagnosis._finding import Diagnosis
-from trueup.evaluation._input import BoolArray, EvaluationInput, Floats
 from trueup.evaluation._model import describe_fit
-from trueup.evaluation._sides import SplitFacts
+from trueup.evaluation._split import BoolArray, SplitFacts
 
-__all__ = ["SCHEMA_VERSION", "Evaluation", "HeldOut", "Seconds"]
+__all__ = ["SCHEMA_VERSION", "Evaluation", "HeldOutRows", "Seconds"]
 
 SCHEMA_VERSION = 1
 
@@ -43,12 +45,12 @@ class Seconds:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """The rows that were held out, and what the calibrated model says of them."""
+class HeldOutRows:
+    """The rows that were held out, and what the calibrated model predicts for them."""
 
-    given: EvaluationInput
+    rows: Rows
     test: BoolArray
-    calibrated: Floats
+    calibrated: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +64,7 @@ class Evaluation:
     reasons : tuple of Reason
         The rules behind the verdict, and whether each holds.
     split : SplitFacts
-        How rows were split, and what the two sides are like.
+        How rows were split, and what the training rows and the test rows are like.
     diagnosis : Diagnosis
         What looks wrong with the data.
     model : MCGrad
@@ -95,7 +97,7 @@ class Evaluation:
     refitted: MCGrad | None
     comparison: Comparison
     seconds: Seconds
-    _held_out: HeldOut = field(repr=False)
+    _held_out: HeldOutRows = field(repr=False)
 
     @property
     def audits(self) -> tuple[AuditResult, AuditResult]:
@@ -110,7 +112,7 @@ class Evaluation:
 
     @property
     def held_out(self) -> Any:
-        """The held-out rows with their labels, scores and calibrated scores, as an Arrow table."""
+        """The held-out rows with labels, scores and calibrated scores, in the library of `X`; Arrow for arrays."""
         from trueup.evaluation._scored import scored_rows
 
         return scored_rows(self._held_out)
@@ -140,7 +142,7 @@ class Evaluation:
                 "verdict": self.verdict,
                 "reasons": [asdict(reason) for reason in self.reasons],
                 "split": self.split.to_dict(),
-                "columns": dict(self._held_out.given.names) | {"features": list(self._held_out.given.features)},
+                "columns": dict(self._held_out.rows.given.names) | {"features": self._held_out.rows.features},
                 "diagnosis": self.diagnosis.to_dict(),
                 "model": describe_fit(self.model),
                 "saved_model": {

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trueup._data import json_values
+from trueup._data import json_values, to_arrow
 from trueup._runtime import atomic_folder
 
 if TYPE_CHECKING:
@@ -36,6 +36,6 @@ def save(
         if page is not None:
             (temporary / "report.html").write_text(page, encoding="utf-8")
         (temporary / "evaluation.json").write_text(json.dumps(facts, indent=1, allow_nan=False), encoding="utf-8")
-        pq.write_table(evaluation.held_out, temporary / "scored.parquet")
+        pq.write_table(to_arrow(evaluation.held_out), temporary / "scored.parquet")
         written = sorted(file.name for file in temporary.iterdir())
     return {name: os.path.join(folder, name) for name in written}

@@ -4,47 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from trueup._data import part_of, to_arrow
+from trueup._data import part_of, with_columns
 
 if TYPE_CHECKING:
-    from trueup.evaluation._result import HeldOut
+    from trueup.evaluation._result import HeldOutRows
 
 __all__ = ["scored_rows"]
 
 
-def scored_rows(held: HeldOut) -> Any:
-    """All columns that were given, the arrays beside them, and ``calibrated``.
+def scored_rows(held: HeldOutRows) -> Any:
+    """All columns that were given, the arrays beside them, and ``calibrated``, in the caller's library.
 
-    What came as an array is called ``label``, ``score``, ``weight``, ``time``, ``group`` and ``cluster``. A name that
-    the table has already gets an underscore more.
+    What came as an array is called ``label``, ``score``, ``weight``, ``time`` and ``group``. If the table has such a
+    column already, the name gets an underscore.
     """
-    given, test = held.given, held.test
-    table = to_arrow(part_of(given.given, test))
-    more: dict[str, Any] = {}
-    if "y" not in given.names:
-        more["label"] = given.label_values(test)
-    if "scores" not in given.names:
-        more["score"] = given.scores[test]
-    if given.weights is not None and "sample_weight" not in given.names:
-        more["weight"] = given.weights[test]
-    for role in ("time", "group", "cluster"):
-        column = getattr(given, role)
-        if column is not None and role not in given.names:
-            more[role] = column.of_rows(test).objects()
-    more["calibrated"] = held.calibrated
-    for name, values in more.items():
-        table = table.append_column(_new_name(name, table.column_names), _array(values))
-    return table
-
-
-def _new_name(name: str, taken: list[str]) -> str:
-    return _new_name(f"{name}_", taken) if name in taken else name
-
-
-def _array(values: Any) -> Any:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, TypeError):
-        return pa.array([None if value is None else str(value) for value in values], pa.string())
+    rows, test = held.rows, held.test
+    more: dict[str, Any] = {"y": ("label", rows.label_values(test)), "scores": ("score", rows.scores["scores"][test])}
+    if rows.weights is not None:
+        more["sample_weight"] = "weight", rows.weights[test]
+    for role, name in (("time", "time"), ("groups", "group")):
+        column = rows.given.column(role)
+        if column is not None:
+            more[role] = name, column.of_rows(test).objects()
+    added = [one for role, one in more.items() if role not in rows.given.names]
+    assert rows.given.table is not None
+    taken = set(rows.given.table.names)
+    columns = {}
+    for wanted, values in (*added, ("calibrated", held.calibrated)):
+        name = wanted
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        columns[name] = values
+    return with_columns(part_of(rows.given.X, test), columns)

@@ -1,26 +1,28 @@
-"""Which rows train and which ones test: at random, by group, or in time."""
+"""Which rows train and which ones test: at random, by group, or in time; and what the two are like."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import Column
-from trueup.errors import DataError, ParameterError
-from trueup.evaluation._times import Times, time_in_words
+from trueup._data import Rows
+from trueup._runtime import check_fraction
+from trueup.errors import DataError
+from trueup.evaluation._times import Times, read_times, time_in_words
 
 __all__ = [
-    "Codes",
-    "Split",
+    "BoolArray",
+    "RowFacts",
+    "SplitFacts",
     "SplitKind",
-    "check_share",
-    "group_codes",
-    "split_at_random",
-    "split_by_group",
-    "split_in_time",
+    "SplitRows",
+    "drawn_at_random",
+    "drawn_by_group",
+    "latest_rows",
+    "split_rows",
 ]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -28,70 +30,202 @@ Codes: TypeAlias = npt.NDArray[np.int64]
 SplitKind: TypeAlias = Literal["random", "group", "time"]
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Which rows test, and how they were chosen.
+@dataclass(frozen=True)
+class RowFacts:
+    """What the training rows, or the test rows, are like.
+
+    Attributes
+    ----------
+    rows : int
+        How many have a weight above 0.
+    positive_rate : float
+        The observed rate of the positive class, weighted.
+    mean_score : float
+        What the base model predicted on average, weighted.
+    first, last : str or None
+        The earliest and the latest time, if rows have one.
+    n_groups : int or None
+        How many groups there are, if rows have one.
+
+    Examples
+    --------
+    >>> from trueup.evaluation import RowFacts
+    >>> RowFacts(rows=100, positive_rate=0.12, mean_score=0.1, first="2023", last="2024").last
+    '2024'
+    """
+
+    rows: int
+    positive_rate: float
+    mean_score: float
+    first: str | None = None
+    last: str | None = None
+    n_groups: int | None = None
+
+    @property
+    def span(self) -> str:
+        """From when to when."""
+        return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
+
+
+@dataclass(frozen=True)
+class SplitFacts:
+    """How rows were split, and what came of it.
 
     Attributes
     ----------
     kind : "random", "group" or "time"
         How.
-    test : array of bool
-        The rows that test; the others train.
+    by : str or None
+        The column of times or groups, or "time" or "groups" if they came as an array.
+    train, test : RowFacts
+        The training rows and the test rows.
+    not_features : tuple of str
+        Columns that the model does not use because they say when a row is from or what it belongs to.
+
+    Examples
+    --------
+    >>> import trueup
+    >>> from trueup.datasets import make_traffic
+    >>> traffic = make_traffic(1_000)
+    >>> quick = {"estimator": trueup.MCGrad(max_rounds=0), "comparison": {"max_depth": 1}}
+    >>> year = [2023] * 700 + [2024] * 300
+    >>> split = trueup.evaluate(traffic.X, traffic.y, traffic.scores, time=year, **quick).split
+    >>> split.kind, split.train.rows, split.test.first
+    ('time', 700, '2024')
     """
 
     kind: SplitKind
+    by: str | None
+    train: RowFacts
+    test: RowFacts
+    not_features: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that test."""
+        return self.test.rows / (self.train.rows + self.test.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain values that JSON can hold.
+
+        Returns
+        -------
+        dict
+            The attributes by name, and ``share``.
+        """
+        return {**asdict(self), "not_features": list(self.not_features), "share": self.share}
+
+    def __str__(self) -> str:
+        tested = f"tested on {self.test.rows:,} ({100 * self.share:.0f} %)"
+        trained = f"trained on {self.train.rows:,} rows"
+        if self.kind == "time":
+            return f"{trained} of {self.train.span}, {tested} of {self.test.span}"
+        if self.kind == "group":
+            groups = f"{self.train.n_groups:,} groups by {self.by!r}"
+            return f"{trained} in {groups}, {tested} in {self.test.n_groups:,} others"
+        return f"{trained}, {tested}, drawn at random"
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """The split itself, and which rows the training's own folds keep together."""
+
     test: BoolArray
+    facts: SplitFacts
+    together: Codes | None  # the groups if there are any, else the times: a number per row
+    times: Codes | None
+
+    @property
+    def train(self) -> BoolArray:
+        """The rows that train."""
+        return ~self.test
 
 
-def check_share(test_size: Any) -> float:
-    """A share of rows between 0 and 1, or an error."""
-    is_number = isinstance(test_size, (int, float, np.number)) and not isinstance(test_size, bool)
-    if not is_number or not 0 < test_size < 1:
-        raise ParameterError(f"test_size must be a share of the rows between 0 and 1, got {test_size!r}.")
-    return float(test_size)
+def split_rows(rows: Rows, test_size: Any, seed: int) -> SplitRows:
+    """Split rows in time if they have one; else keep groups whole if there are any; else draw rows at random."""
+    check_fraction("test_size", test_size)
+    counts = np.ones(rows.n, dtype=bool) if rows.counted is None else rows.counted
+    column, codes = rows.given.column("time"), None
+    times: Times | None = None
+    kind: SplitKind
+    if column is not None:
+        what = rows.given.what("time")
+        times = read_times(column, what)
+        kind, test = "time", latest_rows(times, counts, test_size=test_size, what=what)
+        codes = np.unique(times, return_inverse=True)[1].reshape(-1)
+    elif rows.groups is not None:
+        what = rows.given.what("groups")
+        kind, test = "group", drawn_by_group(rows.groups, counts, test_size=test_size, seed=seed, what=what)
+    else:
+        labels = rows.labels
+        kind, test = "random", drawn_at_random(labels.values, soft=labels.soft, test_size=test_size, seed=seed)
+    train_facts, test_facts = (_facts(rows, some & counts, times) for some in (~test, test))
+    role = {"time": "time", "group": "groups"}.get(kind)
+    facts = SplitFacts(
+        kind=kind,
+        by=None if role is None else rows.given.names.get(role, role),
+        train=train_facts,
+        test=test_facts,
+        not_features=tuple(
+            name for role, name in rows.given.names.items() if role in ("time", "groups") and name not in rows.features
+        ),
+    )
+    _check_both(rows, facts)
+    return SplitRows(test, facts, codes if rows.groups is None else rows.groups, codes)
 
 
-def split_at_random(labels: npt.NDArray[np.float64], *, soft: bool, test_size: float, seed: int) -> Split:
+def _facts(rows: Rows, counted: BoolArray, times: Times | None) -> RowFacts:
+    if not counted.any():
+        return RowFacts(0, float("nan"), float("nan"))
+    weights = None if rows.weights is None else rows.weights[counted]
+    span = (None, None) if times is None else (time_in_words(times[counted].min()), time_in_words(times[counted].max()))
+    return RowFacts(
+        rows=int(counted.sum()),
+        positive_rate=float(np.average(rows.labels.values[counted], weights=weights)),
+        mean_score=float(np.average(rows.scores["scores"][counted], weights=weights)),
+        first=span[0],
+        last=span[1],
+        n_groups=None if rows.groups is None else len(np.unique(rows.groups[counted])),
+    )
+
+
+def _check_both(rows: Rows, facts: SplitFacts) -> None:
+    """Refuse training rows from which nothing can be learned, and test rows on which nothing can be measured."""
+    for name, some in (("train", facts.train), ("test", facts.test)):
+        if some.rows == 0:
+            raise DataError(f"No row with a weight is left to {name} on: there are {rows.n:,} rows in all.")
+        if not rows.labels.soft and some.positive_rate in (0, 1):
+            label = rows.labels.classes[int(some.positive_rate)]
+            raise DataError(
+                f"All {some.rows:,} rows to {name} on have the label {label!r}. Pass more rows, or split them another "
+                "way: with another test_size, in time, by group or at random."
+            )
+
+
+def drawn_at_random(labels: npt.NDArray[np.float64], *, soft: bool, test_size: float, seed: int) -> BoolArray:
     """Draw the rows that test; both classes in the same proportion, if there are classes."""
     generator = np.random.default_rng(seed)
     test = np.zeros(len(labels), dtype=bool)
     for members in [np.arange(len(labels))] if soft else [np.flatnonzero(labels == value) for value in (0, 1)]:
         drawn = generator.permutation(members)
         test[drawn[: round(test_size * len(drawn))]] = True
-    return Split("random", test)
+    return test
 
 
-def split_by_group(codes: Codes, counts: BoolArray, *, test_size: float, seed: int, what: str) -> Split:
-    """Draw groups until they have about as many rows as are to test; no group is on both sides.
-
-    Parameters
-    ----------
-    codes : array of int
-        The group of each row, numbered in the order of their values: so the split does not depend on the order
-        of the rows.
-    counts : array of bool
-        The rows that have a weight.
-    test_size : float
-        The share of rows to test on.
-    seed : int
-        For the draw.
-    what : str
-        What messages call the groups.
-    """
-    sizes = np.bincount(codes[counts], minlength=int(codes.max()) + 1)
+def drawn_by_group(groups: Codes, counts: BoolArray, *, test_size: float, seed: int, what: str) -> BoolArray:
+    """Draw whole groups until they have about as many of the rows that count as are to test."""
+    sizes = np.bincount(groups[counts], minlength=int(groups.max()) + 1)
     there = np.flatnonzero(sizes)
     if len(there) < 2:
-        raise DataError(f"{what} has one value only in all rows, so there are no two sides. Name another column.")
+        raise DataError(f"{what} has the same value in all rows, so they can't be split by it. Name another column.")
     drawn = np.random.default_rng(seed).permutation(there)
-    n_groups = _nearest(np.cumsum(sizes[drawn]), test_size)
     chosen = np.zeros(len(sizes), dtype=bool)
-    chosen[drawn[:n_groups]] = True
-    return Split("group", chosen[codes])
+    chosen[drawn[: _nearest(np.cumsum(sizes[drawn]), test_size)]] = True
+    return chosen[groups]
 
 
-def split_in_time(times: Times, counts: BoolArray, *, test_size: float, what: str) -> Split:
-    """Test on the latest rows, about as many as are to test; no moment is on both sides.
+def latest_rows(times: Times, counts: BoolArray, *, test_size: float, what: str) -> BoolArray:
+    """Test on the latest rows, about as many as are to test; no moment both trains and tests.
 
     Where there are few distinct times, such as years, those are whole years.
     """
@@ -102,26 +236,10 @@ def split_in_time(times: Times, counts: BoolArray, *, test_size: float, what: st
             "or leave it out: then rows are drawn at random."
         )
     n_latest = _nearest(np.cumsum(sizes[::-1]), test_size)
-    return Split("time", times >= moments[len(moments) - n_latest])
+    return np.asarray(times >= moments[len(moments) - n_latest])
 
 
 def _nearest(cumulated: npt.NDArray[Any], share: float) -> int:
     """How many parts come nearest to a share of all; at least one, and not all."""
     distance = np.abs(cumulated[:-1] - share * cumulated[-1])
     return int(np.argmin(distance)) + 1
-
-
-def group_codes(column: Column, what: str) -> Codes:
-    """Number the values of a column, whatever the order of the rows; a missing one is an error."""
-    values = column.objects()
-    missing = np.fromiter((value is None for value in values), bool, len(values))
-    if missing.any():
-        first = int(np.argmax(missing))
-        raise DataError(
-            f"{what}: {int(missing.sum()):,} of {len(values):,} values are missing (first at row {first:,}), and it "
-            "is unknown which of those rows belong together. Drop them, or fill the values."
-        )
-    # Any order will do that the order of the rows has no part in; not all values can be compared.
-    distinct = sorted(set(values.tolist()), key=repr)
-    places = {value: place for place, value in enumerate(distinct)}
-    return np.fromiter((places[value] for value in values.tolist()), np.int64, len(values))

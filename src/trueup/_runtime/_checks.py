@@ -1,0 +1,29 @@
+"""Numbers that options may be."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from trueup.errors import ParameterError
+
+__all__ = ["check_fraction", "check_number", "check_whole"]
+
+
+def check_whole(name: str, value: Any, least: int, *, allowed: str = "") -> None:
+    """Refuse what is not a whole number of at least `least`; `allowed` names what else may be passed."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}{allowed}, got {value!r}.")
+
+
+def check_fraction(name: str, value: Any) -> None:
+    """Refuse what is not a number between 0 and 1, neither of them."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ParameterError(f"{name} must lie between 0 and 1, got {value!r}.")
+
+
+def check_number(name: str, value: Any, least: float = 0.0) -> None:
+    """Refuse what is not a finite number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < math.inf:
+        raise ParameterError(f"{name} must be a number of at least {least:g}, got {value!r}.")
