@@ -34,7 +34,7 @@ PUBLIC = {
         TableError TrainingError TrueupError TrueupWarning UnseenCategoryWarning WeightError
     """,
     "trueup.evaluation": """
-        Diagnosis Evaluation FILES Finding Outcome PERCENTILES Seconds Side SplitFacts Summary diagnose
+        Diagnosis Evaluation FILES Finding Outcome PERCENTILES RowFacts Seconds SplitFacts Summary diagnose
         evaluate summarize
     """,
     "trueup.metrics": """

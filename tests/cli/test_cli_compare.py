@@ -79,7 +79,7 @@ def test_a_model_that_is_better_all_over_ships(run, table):
     outcome = run("compare", table, "--label=y", "--base=p", "--candidate=r", *options, "--fail-on=not-ship")
     assert outcome.code == 0
     assert "Ship the candidate." in outcome.out
-    assert "20,000 in 10,000 clusters" in outcome.out
+    assert "20,000 in 10,000 groups" in outcome.out
 
 
 def test_all_segments_go_to_a_table(compare, tmp_path):
@@ -125,7 +125,7 @@ def test_missing_groups_are_told_with_their_column(run, tmp_path):
     pq.write_table(pa.table(rows), tmp_path / "t.parquet")
     outcome = run("compare", tmp_path / "t.parquet", *ROLES, "--group=user")
     assert outcome.code == 3
-    assert "Column 'user': 1 of 40 rows have no group" in outcome.err
+    assert "Column 'user': 1 of 40 rows belong to no group" in outcome.err
 
 
 def test_ctrl_c_stops_it_and_nothing_is_written(compare, tmp_path, monkeypatch):

@@ -210,7 +210,7 @@ def test_without_draws_only_losses_are_judged() -> None:
     rows = {row["metric"]: row for row in result.metrics.to_pylist()}
     assert rows["brier"]["role"] == "guardrail"
     assert math.isnan(rows["auroc"]["low"])
-    with pytest.raises(ParameterError, match="n_bootstrap=0 leaves out the intervals that judge auroc"):
+    with pytest.raises(ParameterError, match="n_bootstrap=0 gives no intervals, by which auroc must be judged"):
         compared(n_bootstrap=0, guardrails=["auroc"])
 
 
@@ -257,8 +257,8 @@ def test_bad_rows_are_refused(arguments: Any, error: type[Exception], message: s
     ("options", "error", "message"),
     [
         ({"sample_weight": [-1] * 40}, WeightError, "negative"),
-        ({"groups": [None, *range(39)]}, DataError, r"Column 'groups': 1 of 40 rows have no group \(first at row 0"),
-        ({"groups": [math.nan, *range(39)]}, DataError, "1 of 40 rows have no group"),
+        ({"groups": [None, *range(39)]}, DataError, r"groups: 1 of 40 rows belong to no group \(first at row 0"),
+        ({"groups": [math.nan, *range(39)]}, DataError, "1 of 40 rows belong to no group"),
         ({"groups": range(39)}, DataError, "groups has 39 rows"),
         ({"features": ["a"]}, ParameterError, "X is None. Pass X"),
         ({"primary": "accuracy"}, ParameterError, "primary must be one of log_loss"),

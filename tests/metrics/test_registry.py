@@ -45,7 +45,7 @@ def test_a_relative_change_is_undefined_only_where_nothing_became_something() ->
 
 def test_a_comparison_measures_all_metrics_in_the_registrys_order() -> None:
     X = {"half": LABELS}
-    measured = compare(LABELS, BAD, GOOD, X, n_bootstrap=100, null_samples=0).to_dict()["metrics"]
+    measured = compare(X, LABELS, BAD, GOOD, n_bootstrap=100, null_samples=0).to_dict()["metrics"]
     assert [row["metric"] for row in measured] == list(METRICS)
     for row in measured:
         segments = {"X": X} if row["metric"] == "mce" else {}

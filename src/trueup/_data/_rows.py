@@ -150,7 +150,7 @@ class Rows:
         column = self.given.column("groups")
         if column is None:
             return None
-        hashes = hash_column(column, name=self.given.names.get("groups", "groups"))
+        hashes = hash_column(column, name=self.given.what("groups"))
         return np.unique(hashes, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     @property

@@ -108,7 +108,7 @@ def flights_story(seed: int) -> Story:
     scores = flight_scores(flights)
     later = flights.date >= np.datetime64("2013-07")
     table = _scored_flights(flights, scores, later)
-    days, months = (_evaluated(table, seed, **{way: DATE}) for way in ("group", "time"))
+    days, months = (_evaluated(table, seed, **{way: DATE}) for way in ("groups", "time"))
     acts = (
         Act("by-day", "Does calibrating pay on days like those that it learns from? Whole days are drawn.", days),
         Act("in-time", "Does it pay in the weeks to come? It learns from the earlier days only.", months),

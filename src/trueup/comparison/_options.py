@@ -58,7 +58,7 @@ class CompareOptions:
         drawn = [name for name in judged if name not in ("log_loss", "brier")]
         if self.n_bootstrap == 0 and drawn:
             raise ParameterError(
-                f"n_bootstrap=0 gives no intervals, which {', '.join(drawn)} are judged by. Draw some, or choose "
+                f"n_bootstrap=0 gives no intervals, by which {', '.join(drawn)} must be judged. Draw some, or choose "
                 "primary and guardrails among log_loss and brier."
             )
         for name, tails, what in (("null_samples", 1, "show"), ("n_bootstrap", 2, "give intervals for")):

@@ -34,7 +34,7 @@ class Reason:
     Examples
     --------
     >>> import trueup
-    >>> trueup.compare([0, 1] * 50, [0.5] * 100, [0.5] * 100).reasons[-1].code
+    >>> trueup.compare(None, [0, 1] * 50, [0.5] * 100, [0.5] * 100).reasons[-1].code
     'identical_scores'
     """
 

@@ -65,7 +65,7 @@ class Comparison:
     >>> import trueup
     >>> from trueup.datasets import make_traffic
     >>> visits = make_traffic(20_000)
-    >>> result = trueup.compare(visits.y, visits.scores, visits.true_probability, visits.X, max_depth=2)
+    >>> result = trueup.compare(visits.X, visits.y, visits.scores, visits.true_probability, max_depth=2)
     >>> result.verdict
     'ship'
     >>> result.metrics.column("metric").to_pylist()
@@ -145,7 +145,7 @@ class Comparison:
         Examples
         --------
         >>> import trueup
-        >>> result = trueup.compare([0, 1] * 50, [0.5] * 100, [0.4, 0.6] * 50)
+        >>> result = trueup.compare(None, [0, 1] * 50, [0.5] * 100, [0.4, 0.6] * 50)
         >>> result.to_dict()["metrics"][0]["metric"]
         'log_loss'
         """
@@ -184,7 +184,7 @@ class Comparison:
         Examples
         --------
         >>> import trueup
-        >>> result = trueup.compare([0, 1] * 50, [0.5] * 100, [0.4, 0.6] * 50)
+        >>> result = trueup.compare(None, [0, 1] * 50, [0.5] * 100, [0.4, 0.6] * 50)
         >>> result.to_html(title="A fair coin").startswith("<!doctype html>")
         True
         """
