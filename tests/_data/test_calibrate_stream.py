@@ -86,7 +86,7 @@ def test_what_is_wrong_with_columns_is_told_before_the_first_batch(calibrator: C
         calibrator.calibrate_stream(TABLE, score="p", column="p")
     pq.write_table(TABLE, tmp_path / "a.parquet")
     pq.write_table(TABLE.drop_columns([name]), tmp_path / "b.parquet")
-    with pytest.raises(ColumnError, match=rf"b.parquet' has no column {name!r}, which other parts of"):
+    with pytest.raises(ColumnError, match=rf"b.parquet' has no column {name!r}, but others in"):
         calibrator.calibrate_stream(tmp_path, score="p")
 
 

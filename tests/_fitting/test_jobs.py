@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from trueup._runtime._jobs import Workers
+from trueup._runtime._resources import Workers
 
 
 def test_results_come_in_the_order_of_the_jobs_whoever_is_done_first() -> None:

@@ -1,25 +1,31 @@
 """Any table or stream in, checked arrays out; the only door to narwhals."""
 
 from trueup._data._arrow import EXACT_IN_FLOATS, arrow_to_numpy, floats_to_arrow
-from trueup._data._batch import Batch, naming
-from trueup._data._build import build_table, library_of
 from trueup._data._columns import Column, kind_in_words, kind_of, plain
 from trueup._data._csv import csv_schema, read_csv, with_category_text, with_faithful_text, write_csv
-from trueup._data._formats import COMPRESSIONS, Format, delimiter_of_ending, format_of_ending, known_ending
-from trueup._data._json import json_values
-from trueup._data._keys import Hashes, hash_column, mix_hashes
-from trueup._data._label_classes import LabelClasses
-from trueup._data._labels import Labels, read_labels
+from trueup._data._frames import build_table, json_values, library_of, part_of, to_arrow, with_columns
+from trueup._data._groups import Hashes, hash_column, mix_hashes
+from trueup._data._labels import LabelClasses, Labels, read_labels
 from trueup._data._masks import read_mask, read_mask_table
 from trueup._data._open import open_stream
-from trueup._data._part import part_of, to_arrow, with_columns
 from trueup._data._paths import find_files, is_pattern, would_read
 from trueup._data._rows import Given, Rows, check_there, given_rows, read_rows
-from trueup._data._sample import sample_of
-from trueup._data._sniff import CSV, Dialect, Written, delimiter_named, sniff
-from trueup._data._stream import BATCH_ROWS, Stream
+from trueup._data._schemas import fitted, without_dictionaries
+from trueup._data._sniff import (
+    COMPRESSIONS,
+    CSV,
+    Dialect,
+    Format,
+    Written,
+    delimiter_named,
+    delimiter_of_ending,
+    format_of_ending,
+    known_ending,
+    sniff,
+)
+from trueup._data._sources import Batch, naming
+from trueup._data._stream import BATCH_ROWS, Stream, sample_of
 from trueup._data._table import CalibrationTable, listed, read_table
-from trueup._data._types import fitted, without_dictionaries
 from trueup._data._vectors import check_weights_together, look_of_scores, read_scores, read_weights
 from trueup._runtime import pin_to
 

@@ -1,4 +1,4 @@
-"""Files as parts of a stream: read batch by batch, with the columns that their folders' names tell."""
+"""Files as sources of a stream: read batch by batch, with the columns that their folders' names tell."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trueup._data._batch import Batch
 from trueup._data._csv import csv_schema, read_csv
-from trueup._data._formats import Format
-from trueup._data._parts import ColumnTypes, doubled_column, located, telling_problems, types_of
 from trueup._data._paths import Found, folder_columns
-from trueup._data._sniff import Dialect, Written, sniff
-from trueup._data._views import schema_without_views, without_views
+from trueup._data._schemas import schema_without_views, without_views
+from trueup._data._sniff import Dialect, Format, Written, sniff
+from trueup._data._sources import Batch, ColumnTypes, doubled_column, located, telling_problems, types_of
 from trueup.errors import DataWarning, FileError, callers_level
 
 if TYPE_CHECKING:
@@ -21,31 +19,31 @@ if TYPE_CHECKING:
 
     from trueup._model import ValueKind
 
-__all__ = ["FilePart", "parts_of_files"]
+__all__ = ["FileSource", "file_sources"]
 
 _BUFFER = 2**20  # of a column's compressed bytes; without it, all of a row group's are held
 
 
-def parts_of_files(
+def file_sources(
     files: Sequence[Found], format_: Format | None, delimiter: str | None, kinds: Mapping[str, ValueKind]
-) -> list[FilePart]:
-    """The files as parts. All are looked at, so that one that can't be read is told of at once."""
+) -> list[FileSource]:
+    """The files as sources. All are looked at, so that one that can't be read is told of at once."""
     advice = "Rename it, or name the others with a pattern, such as 'folder/*.parquet'."
     types = folder_columns(files)
-    parts, assumed = [], []
+    sources, assumed = [], []
     for found in files:
         with telling_problems(repr(found.path), ""):
             written = sniff(found.path, found.path, format_, delimiter, advice)
-        parts.append(FilePart.of(found, written, types, kinds))
+        sources.append(FileSource.of(found, written, types, kinds))
         assumed += [written.assumed] if written.assumed else []
     if assumed:
         more = f" So it is with {len(assumed) - 1:,} more." if len(assumed) > 1 else ""
         warnings.warn(f"{assumed[0]}{more}", DataWarning, stacklevel=callers_level())
-    return parts
+    return sources
 
 
 @dataclass(frozen=True, eq=False)
-class FilePart:
+class FileSource:
     """A file of a stream, looked at but not read."""
 
     path: str
@@ -64,7 +62,7 @@ class FilePart:
         written: Written,
         folder_types: Mapping[str, pa.DataType],
         kinds: Mapping[str, ValueKind],
-    ) -> FilePart:
+    ) -> FileSource:
         """The file, looked at but not read."""
         import pyarrow as pa
 
@@ -98,7 +96,7 @@ class FilePart:
         told = pa.schema([(column, self.types[column]) for column in self.in_folders])
         return pa.unify_schemas([csv_schema(self.path, self.dialect), told])
 
-    def with_kinds(self, kinds: Mapping[str, ValueKind]) -> FilePart:
+    def with_kinds(self, kinds: Mapping[str, ValueKind]) -> FileSource:
         """The same file, of which more is known."""
         return replace(self, kinds={**self.kinds, **kinds})
 

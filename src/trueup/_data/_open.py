@@ -6,19 +6,91 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trueup._data._files import parts_of_files
-from trueup._data._formats import Format
-from trueup._data._parts import IteratedPart, Part, TablePart, as_table
+from trueup._data._files import file_sources
 from trueup._data._paths import find_files
-from trueup._data._queries import part_of_query
-from trueup._data._sniff import delimiter_named
+from trueup._data._schemas import schema_without_views
+from trueup._data._sniff import Format, delimiter_named
+from trueup._data._sources import IteratedSource, QuerySource, Source, TableSource, as_table
 from trueup._data._stream import Stream
 from trueup.errors import FileError, TableError
 
 if TYPE_CHECKING:
     from trueup._model import ValueKind
 
-__all__ = ["open_stream"]
+__all__ = ["open_stream", "query_source"]
+
+
+def query_source(source: Any, name: str | None) -> QuerySource | None:
+    """The source that asks another library for rows; None if it is nothing of the kind.
+
+    Libraries are known by the names of their modules, so that none is imported that the user has not.
+    """
+    home, kind = type(source).__module__.partition(".")[0].lstrip("_"), type(source).__name__
+    if home == "polars" and kind == "LazyFrame":
+        return _of_lazy_frame(source, name or "the LazyFrame")
+    if home == "duckdb" and kind == "DuckDBPyRelation":
+        return _of_relation(source, name or "the DuckDB relation")
+    if home == "pyarrow":
+        import pyarrow.dataset as ds
+
+        if isinstance(source, ds.Dataset):
+            return _of_dataset(source, name or "the dataset")
+    return None
+
+
+def _of_lazy_frame(frame: Any, name: str) -> QuerySource:
+    import polars as pl
+
+    if not hasattr(frame, "collect_batches"):
+        raise TableError(
+            "This version of polars can't give a LazyFrame batch by batch. Install a newer one, or write it to Parquet "
+            "with sink_parquet, and name that file."
+        )
+
+    def ask(columns: list[str], batch_rows: int) -> Iterator[Any]:
+        """Let polars compute the rows, in order."""
+        return iter(frame.select(columns).collect_batches(chunk_size=batch_rows, maintain_order=True))
+
+    return QuerySource(
+        name, schema_without_views(frame.head(0).collect().to_arrow().schema), ask, (pl.exceptions.PolarsError,)
+    )
+
+
+def _of_relation(relation: Any, name: str) -> QuerySource:
+    import duckdb
+
+    def ask(columns: list[str], batch_rows: int) -> Iterator[Any]:
+        """Let DuckDB run the query anew."""
+        quoted = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
+        with _reader_of(relation.project(quoted), batch_rows) as reader:  # closed, the connection is free again
+            yield from reader
+
+    with _reader_of(relation.limit(0), 1) as nothing:
+        return QuerySource(name, schema_without_views(nothing.schema), ask, (duckdb.Error,))
+
+
+def _reader_of(relation: Any, batch_rows: int) -> Any:
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # before DuckDB 1.4
+    return read(batch_rows)
+
+
+def _of_dataset(dataset: Any, name: str) -> QuerySource:
+    import pyarrow.dataset as ds
+
+    files = getattr(dataset, "format", None)
+    options = {}
+    if isinstance(files, ds.ParquetFileFormat):
+        options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False)
+
+    def ask(columns: list[str], batch_rows: int) -> Iterator[Any]:
+        """Scan it with as little read ahead as can be."""
+        return iter(
+            dataset.scanner(
+                columns=columns, batch_size=batch_rows, batch_readahead=1, fragment_readahead=1, **options
+            ).to_batches()
+        )
+
+    return QuerySource(name, schema_without_views(dataset.schema), ask)
 
 
 def open_stream(
@@ -68,7 +140,7 @@ def open_stream(
     ...     for year in (2023, 2024):
     ...         day = Path(folder) / f"year={year}"
     ...         day.mkdir()
-    ...         pq.write_table(pa.table({"clicks": [year - 2020, 0]}), day / "part-0.parquet")
+    ...         pq.write_table(pa.table({"clicks": [year - 2020, 0]}), day / "rows.parquet")
     ...     stream = open_stream(folder)
     ...     stream.n_rows, [batch.table.to_pydict() for batch in stream.batches()]
     (4, [{'clicks': [3, 0], 'year': [2023, 2023]}, {'clicks': [4, 0], 'year': [2024, 2024]}])
@@ -79,8 +151,8 @@ def open_stream(
     opener = _Opener(format_, None if delimiter is None else delimiter_named(delimiter), kinds or {})
     if isinstance(source, (list, tuple)):
         return opener.of_list(source)
-    parts, name, rereadable = opener.of_one(source)
-    return Stream(name, parts, rereadable=rereadable)
+    sources, name, rereadable = opener.of_one(source)
+    return Stream(name, sources, rereadable=rereadable)
 
 
 class _Opener:
@@ -91,56 +163,56 @@ class _Opener:
         self.delimiter = delimiter
         self.kinds = kinds
 
-    def of_list(self, sources: list[Any] | tuple[Any, ...]) -> Stream:
-        """The sources one after the other."""
-        if not sources:
+    def of_list(self, given: list[Any] | tuple[Any, ...]) -> Stream:
+        """The entries one after the other."""
+        if not given:
             raise TableError("There is nothing to read: the list is empty.")
-        if all(isinstance(source, (str, os.PathLike)) for source in sources):
-            first = repr(os.fspath(sources[0]))
-            name = first if len(sources) == 1 else f"{first} and {len(sources) - 1:,} more"
-            return Stream(name, self.of_paths(sources))
-        parts: list[Part] = []
+        if all(isinstance(source, (str, os.PathLike)) for source in given):
+            first = repr(os.fspath(given[0]))
+            name = first if len(given) == 1 else f"{first} and {len(given) - 1:,} more"
+            return Stream(name, self.of_paths(given))
+        sources: list[Source] = []
         rereadable = True
-        for number, source in enumerate(sources):
+        for number, source in enumerate(given):
             if isinstance(source, (list, tuple)):
                 raise TableError(f"Entry {number:,} of the list is a list itself. Pass tables, or paths.")
             found, _, again = self.of_one(source, f"batch {number:,}")
-            parts += found
+            sources += found
             rereadable &= again
-        return Stream("the list", parts, rereadable=rereadable)
+        return Stream("the list", sources, rereadable=rereadable)
 
-    def of_one(self, source: Any, name: str | None = None) -> tuple[list[Part], str, bool]:
-        """The parts of a source, what to call it, and whether it can be read again."""
+    def of_one(self, source: Any, name: str | None = None) -> tuple[list[Source], str, bool]:
+        """What one entry holds, what to call it, and whether it can be read again."""
         import pyarrow as pa
 
         if isinstance(source, (str, os.PathLike)):
             return self.of_paths([source]), repr(os.fspath(source)), True
-        query = part_of_query(source, name)
+        query = query_source(source, name)
         if query is not None:
             return [query], query.name, True
         if isinstance(source, (pa.RecordBatchReader, Iterator)):
             called = name or f"the {type(source).__name__}"
-            return [IteratedPart(lambda: iter(source), called)], called, False
+            return [IteratedSource(lambda: iter(source), called)], called, False
         if _is_table(source):
             called = name or "the table"
-            return [TablePart(called, as_table(source, called))], called, True
+            return [TableSource(called, as_table(source, called))], called, True
         if isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping)):
             called = name or f"the {type(source).__name__}"
-            return [IteratedPart(lambda: iter(source), called)], called, True
+            return [IteratedSource(lambda: iter(source), called)], called, True
         if name is not None:
-            return [TablePart(name, as_table(source, name))], name, True
+            return [TableSource(name, as_table(source, name))], name, True
         raise TableError(
             f"A {type(source).__name__} can't be read as a stream. Pass a path, a list of paths, a folder, a dataset, "
             "a LazyFrame, a DuckDB relation, a table, or batches."
         )
 
-    def of_paths(self, paths: Iterable[str | os.PathLike[str]]) -> list[Part]:
+    def of_paths(self, paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
         """The files that paths name."""
         named = list(paths)
         for path in named:
             if not os.fspath(path):
                 raise FileError("A path is empty. Name a file, a folder or a pattern.")
-        return list(parts_of_files(find_files(named), self.format, self.delimiter, self.kinds))
+        return list(file_sources(find_files(named), self.format, self.delimiter, self.kinds))
 
 
 def _is_table(source: Any) -> bool:

@@ -13,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data._columns import Column
-from trueup._data._keys import hash_column
+from trueup._data._frames import part_of
+from trueup._data._groups import hash_column
 from trueup._data._labels import Labels, read_labels
-from trueup._data._one_column import check_length, one_column
-from trueup._data._part import part_of
 from trueup._data._table import CalibrationTable, listed, read_table
-from trueup._data._vectors import read_scores, read_weights
+from trueup._data._vectors import check_length, one_column, read_scores, read_weights
 from trueup.errors import (
     ColumnError,
     DataError,

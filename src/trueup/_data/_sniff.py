@@ -1,17 +1,70 @@
-"""What the first bytes of a file say of how it is written: they know better than its name."""
+"""How tables are written in files: what their names, their first bytes and their first lines tell."""
 
 from __future__ import annotations
 
 import csv
+import enum
 import io
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from trueup._data._formats import Format, delimiter_of_ending, format_of_ending
 from trueup.errors import FileError, ParameterError
 
-__all__ = ["CSV", "Dialect", "Written", "delimiter_named", "opened", "sniff"]
+__all__ = [
+    "COMPRESSIONS",
+    "CSV",
+    "Dialect",
+    "Format",
+    "Written",
+    "delimiter_named",
+    "delimiter_of_ending",
+    "format_of_ending",
+    "known_ending",
+    "opened",
+    "sniff",
+]
+
+
+class Format(str, enum.Enum):
+    """How a table is written."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    ARROW = "arrow"
+
+
+# Endings that a text file may have besides, and what pyarrow calls them.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_PLAIN = {
+    ".parquet": Format.PARQUET,
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
+    ".arrow": Format.ARROW,
+    ".feather": Format.ARROW,
+    ".ipc": Format.ARROW,
+}
+_ENDINGS = _PLAIN | {f"{text}{packed}": Format.CSV for text in (".csv", ".tsv") for packed in COMPRESSIONS}
+
+
+def known_ending(path: str) -> str:
+    """The ending that says how a file is written; empty if it has none of those."""
+    return next((ending for ending in _ENDINGS if path.lower().endswith(ending)), "")
+
+
+def format_of_ending(path: str, advice: str) -> Format:
+    """The format that a file's ending says; an error with that advice if it says none."""
+    ending = known_ending(path)
+    if ending:
+        return _ENDINGS[ending]
+    packed = f".csv and .tsv also with {', '.join(COMPRESSIONS)}"
+    raise FileError(f"{path!r} has none of the known endings ({', '.join(_PLAIN)}; {packed}). {advice}")
+
+
+def delimiter_of_ending(path: str) -> str | None:
+    """The delimiter that a file's ending says: a tab in .tsv."""
+    return "\t" if known_ending(path).startswith(".tsv") else None
+
 
 _HEAD = 2**16  # bytes that are looked at
 _RECORDS = 50  # of them, lines that are looked at

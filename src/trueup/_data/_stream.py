@@ -1,27 +1,97 @@
-"""A table that comes batch by batch, and can be read again."""
+"""A table that comes batch by batch, and rows of it that are drawn in one pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from trueup._data._batch import Batch
-from trueup._data._files import FilePart
-from trueup._data._kinds import KindWatch
-from trueup._data._parts import Part
-from trueup._data._sample import sample_of
+import numpy as np
+import numpy.typing as npt
+
+from trueup._data._files import FileSource
+from trueup._data._schemas import KindWatch, common_schema, fitted, without_dictionaries
+from trueup._data._sources import Batch, Source
 from trueup._data._table import listed
-from trueup._data._types import common_schema
 from trueup.errors import ColumnError, ParameterError, TableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from trueup._data._formats import Format
-    from trueup._data._sniff import Dialect
+    from trueup._data._sniff import Dialect, Format
     from trueup._model import ValueKind
 
-__all__ = ["BATCH_ROWS", "Stream"]
+__all__ = ["BATCH_ROWS", "Stream", "sample_of"]
+
+Keys: TypeAlias = npt.NDArray[np.uint64]
+
+
+def sample_of(batches: Iterable[Batch], n_rows: int, seed: int) -> pa.Table:
+    """A number of rows, each with the same chance, in order.
+
+    Every row has a key that looks random but is computed from its number, and the rows with the smallest keys are
+    chosen. So the choice depends on nothing else, and what is held never exceeds twice the sample.
+    """
+    if n_rows < 1:
+        raise ParameterError(f"A sample has at least 1 row, got {n_rows!r}.")
+    chosen: list[tuple[pa.Table, Keys]] = []
+    held, seen, limit = 0, 0, np.uint64(2**64 - 1)
+    for batch in batches:
+        keys = _keys(seen, batch.table.num_rows, seed)
+        seen += batch.table.num_rows
+        below = np.flatnonzero(keys <= limit)
+        if not len(below):
+            continue
+        chosen.append((_taken(batch.table, below), keys[below]))
+        held += len(below)
+        if held > 2 * n_rows:
+            chosen, limit = _smallest(chosen, n_rows)
+            held = n_rows
+    if not chosen:
+        raise TableError("There are no rows to learn from: all batches are empty.")
+    if held > n_rows:
+        chosen, _ = _smallest(chosen, n_rows)
+    return _together([table for table, _ in chosen])
+
+
+def _keys(first: int, n: int, seed: int) -> Keys:
+    """Numbers that look random, of rows by their numbers: the SplitMix64 generator."""
+    x = np.arange(first + 1, first + n + 1, dtype=np.uint64)
+    x += np.uint64((seed * 0x632BE59BD9B4E019) % 2**64)
+    x *= np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    mixed: Keys = x ^ (x >> np.uint64(31))
+    return mixed
+
+
+def _smallest(chosen: list[tuple[pa.Table, Keys]], n_rows: int) -> tuple[list[tuple[pa.Table, Keys]], np.uint64]:
+    """Those with the smallest keys, which all differ, and the largest key among them."""
+    every = np.concatenate([keys for _, keys in chosen])
+    limit = np.partition(every, n_rows - 1)[n_rows - 1]
+    kept = []
+    for table, keys in chosen:
+        below = np.flatnonzero(keys <= limit)
+        if len(below):
+            kept.append((_taken(table, below), keys[below]))
+    return kept, limit
+
+
+def _taken(table: pa.Table, rows: npt.NDArray[np.intp]) -> pa.Table:
+    """Some rows, in memory of their own: a slice would hold all of the batch."""
+    import pyarrow as pa
+
+    return table.take(pa.array(rows))
+
+
+def _together(tables: list[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    schemas = list({table.schema: None for table in tables})
+    schema = common_schema(schemas, tables[0].column_names)
+    if len(schemas) > 1:
+        schema = without_dictionaries(schema)
+    return pa.concat_tables([fitted(table, schema) for table in tables]).unify_dictionaries()
+
 
 BATCH_ROWS = 131_072
 
@@ -33,7 +103,7 @@ class Stream:
     ----------
     name : str
         What messages call it.
-    parts : sequence of parts
+    sources : sequence of sources
         What it is made of, in order.
     rereadable : bool, default=True
         Whether it can be read more than once.
@@ -45,9 +115,9 @@ class Stream:
     rereadable : bool
         Whether it can be read more than once.
     columns : tuple of str
-        The columns that every part has, in the order of the first part. Parts without rows don't count.
+        The columns that every source has, in the order of the first source. Sources without rows don't count.
     partial_columns : mapping of str to str
-        Columns that some parts lack, and the name of a part that does.
+        Columns that some sources lack, and the name of a source that does.
     n_rows : int or None
         How many rows there are, if that is known without reading them.
 
@@ -62,18 +132,18 @@ class Stream:
     [('batch 0', [1, 2]), ('batch 1', [3])]
     """
 
-    def __init__(self, name: str, parts: Sequence[Part], *, rereadable: bool = True) -> None:
+    def __init__(self, name: str, sources: Sequence[Source], *, rereadable: bool = True) -> None:
         self.name = name
         self.rereadable = rereadable
-        self._parts = tuple(parts)
+        self._sources = tuple(sources)
         self._used = False
-        telling = [part for part in parts if part.n_rows != 0] or list(parts)
-        known = [part.types for part in telling]
+        telling = [source for source in sources if source.n_rows != 0] or list(sources)
+        known = [source.types for source in telling]
         named = dict.fromkeys(column for types in known for column in types)
         lacking = {column: [p.name for p in telling if column not in p.types] for column in named}
-        self.columns: tuple[str, ...] = tuple(column for column, parts in lacking.items() if not parts)
-        self.partial_columns: Mapping[str, str] = {column: parts[0] for column, parts in lacking.items() if parts}
-        counts = [part.n_rows for part in parts]
+        self.columns: tuple[str, ...] = tuple(column for column, names in lacking.items() if not names)
+        self.partial_columns: Mapping[str, str] = {column: names[0] for column, names in lacking.items() if names}
+        counts = [source.n_rows for source in sources]
         self.n_rows: int | None = None if None in counts else sum(count or 0 for count in counts)
         self._differences = _differences(telling)
 
@@ -87,15 +157,15 @@ class Stream:
         Parameters
         ----------
         columns : sequence of str, optional
-            The columns to read, all that every part has by default. One that isn't there, that only some parts
-            have, or that is of another kind in another part is refused at once.
+            The columns to read, all that every source has by default. One that isn't there, that only some sources
+            have, or that is of another kind in another source is refused at once.
         batch_rows : int, default=131_072
             The most rows of a batch.
 
         Returns
         -------
         iterator of Batch
-            The rows in order. Each part keeps its own types: a column may be of 32-bit integers here and of floats
+            The rows in order. Each source keeps its own types: a column may be of 32-bit integers here and of floats
             there.
         """
         if batch_rows < 1:
@@ -110,7 +180,7 @@ class Stream:
         return self._read(chosen, batch_rows)
 
     def check(self, columns: Sequence[str]) -> None:
-        """Refuse columns that are not there, that only some parts have, or that change their kind between parts.
+        """Refuse columns that are not there, that only some sources have, or that change their kind between sources.
 
         Parameters
         ----------
@@ -120,7 +190,7 @@ class Stream:
         for column in columns:
             if column in self.partial_columns:
                 lacking = self.partial_columns[column]
-                raise ColumnError(f"{lacking} has no column {column!r}, which other parts of {self.name} have.")
+                raise ColumnError(f"{lacking} has no column {column!r}, but others in {self.name} do.")
             if column not in self.columns:
                 shown = listed(self.columns, 12)
                 raise ColumnError(f"{self._capitalized} has no column {column!r}. The columns are {shown}.")
@@ -140,26 +210,26 @@ class Stream:
         Stream
             The stream; files of other formats have types of their own, and are read as they are.
         """
-        parts = [part.with_kinds(kinds) if isinstance(part, FilePart) else part for part in self._parts]
-        return Stream(self.name, parts, rereadable=self.rereadable)
+        sources = [source.with_kinds(kinds) if isinstance(source, FileSource) else source for source in self._sources]
+        return Stream(self.name, sources, rereadable=self.rereadable)
 
     def split(self) -> list[Stream]:
-        """Return the parts as streams of their own, such as one a file.
+        """Return the sources as streams of their own, such as one a file.
 
         Returns
         -------
         list of Stream
-            The parts, in order.
+            The sources, in order.
         """
-        return [Stream(part.name, [part], rereadable=self.rereadable) for part in self._parts]
+        return [Stream(source.name, [source], rereadable=self.rereadable) for source in self._sources]
 
     def schema(self, columns: Sequence[str] | None = None) -> pa.Schema:
-        """Return one Arrow schema that the rows of all parts fit into.
+        """Return one Arrow schema that the rows of all sources fit into.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            The columns, all that every part has by default.
+            The columns, all that every source has by default.
 
         Returns
         -------
@@ -172,13 +242,13 @@ class Stream:
         if not self.rereadable:
             raise TableError(f"{self._capitalized} can be read only once, so its types can't be known before.")
         watch, schemas = KindWatch(), []
-        for part in self._parts:
-            if part.schema is None:
-                found = [batch.table.schema for batch in part.read(chosen, BATCH_ROWS)]
+        for source in self._sources:
+            if source.schema is None:
+                found = [batch.table.schema for batch in source.read(chosen, BATCH_ROWS)]
             else:
-                found = [part.schema] if part.n_rows != 0 or len(self._parts) == 1 else []
+                found = [source.schema] if source.n_rows != 0 or len(self._sources) == 1 else []
             for schema in found:
-                watch.see_all((schema.field(column) for column in chosen), part.name)
+                watch.see_all((schema.field(column) for column in chosen), source.name)
             schemas += found
         return common_schema(schemas, chosen)
 
@@ -190,7 +260,7 @@ class Stream:
         n_rows : int
             How many rows; all if there are not more.
         columns : sequence of str, optional
-            The columns, all that every part has by default.
+            The columns, all that every source has by default.
         seed : int, default=0
             Another number chooses other rows.
 
@@ -211,18 +281,18 @@ class Stream:
         return sample_of(self.batches(columns), n_rows, seed)
 
     def shape(self) -> pa.Table:
-        """Return a table without rows that has the columns of all parts, with types as the first part has them.
+        """Return a table without rows that has the columns of all sources, with types as the first source has them.
 
         Returns
         -------
         pyarrow.Table
             Of a CSV file, types are what its first rows suggest, so that nothing is read in full; types that are not
-            known are ``null``. What the first part says of the table as a whole, as pandas does, is kept.
+            known are ``null``. What the first source says of the table as a whole, as pandas does, is kept.
         """
         import pyarrow as pa
 
-        first = self._parts[0] if self._parts else None
-        schema = first.likely_schema if isinstance(first, FilePart) else first.schema if first is not None else None
+        first = self._sources[0] if self._sources else None
+        schema = first.likely_schema if isinstance(first, FileSource) else first.schema if first is not None else None
         known = {} if schema is None else {field.name: field.type for field in schema}
         columns = [(column, known.get(column, pa.null())) for column in self.columns]
         return pa.schema(columns, metadata=None if schema is None else schema.metadata).empty_table()
@@ -230,12 +300,12 @@ class Stream:
     @property
     def files(self) -> tuple[str, ...]:
         """The paths of the files that are read."""
-        return tuple(part.path for part in self._parts if isinstance(part, FilePart))
+        return tuple(source.path for source in self._sources if isinstance(source, FileSource))
 
     @property
     def formats(self) -> tuple[Format, ...]:
         """How the files are written that are read, one by one."""
-        return tuple(part.format for part in self._parts if isinstance(part, FilePart))
+        return tuple(source.format for source in self._sources if isinstance(source, FileSource))
 
     def dialect_of(self, path: str) -> Dialect:
         """Return how one of its CSV files is written.
@@ -250,7 +320,9 @@ class Stream:
         Dialect
             Its delimiter, and how it is packed.
         """
-        return next(part.dialect for part in self._parts if isinstance(part, FilePart) and part.path == path)
+        return next(
+            source.dialect for source in self._sources if isinstance(source, FileSource) and source.path == path
+        )
 
     @property
     def _capitalized(self) -> str:
@@ -258,21 +330,21 @@ class Stream:
 
     def _read(self, columns: tuple[str, ...], batch_rows: int) -> Iterator[Batch]:
         watch = KindWatch()  # types that were not known before
-        for part in self._parts:
-            if part.n_rows == 0:
+        for source in self._sources:
+            if source.n_rows == 0:
                 continue
-            for batch in part.read(columns, batch_rows):
-                watch.see_all(batch.table.schema, batch.part)
+            for batch in source.read(columns, batch_rows):
+                watch.see_all(batch.table.schema, batch.source)
                 yield batch
 
 
-def _differences(parts: Sequence[Part]) -> dict[str, str]:
+def _differences(sources: Sequence[Source]) -> dict[str, str]:
     """Columns that are of one kind here and of another there, and what differs."""
     watch = KindWatch()
     found: dict[str, str] = {}
-    for part in parts:
-        for column, arrow_type in part.types.items():
-            different = None if arrow_type is None else watch.difference(column, arrow_type, part.name)
+    for source in sources:
+        for column, arrow_type in source.types.items():
+            different = None if arrow_type is None else watch.difference(column, arrow_type, source.name)
             if different:
                 found.setdefault(column, different)
     return found

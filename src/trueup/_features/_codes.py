@@ -1,4 +1,4 @@
-"""One feature's way from values to numbers."""
+"""One feature's way from values to numbers, and which rows of a column meet a condition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trueup.errors import ColumnError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["CodeOf", "FeatureCodes"]
+__all__ = ["CodeOf", "FeatureCodes", "holds_between", "holds_missing", "holds_one_of"]
 
 _ROWS_A_CATEGORY = 0.25  # with fewer rows, looking them up one by one beats hashing all categories
 
@@ -228,3 +228,61 @@ def _codes_by_value(known: npt.NDArray[Any], values: npt.NDArray[Any], codes: np
         return table[np.where(inside, values - first, -1)]  # the last entry stays NaN
     place = np.minimum(np.searchsorted(known, values), len(known) - 1)
     return np.where(known[place] == values, codes[place], np.nan)
+
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+def holds_one_of(column: Column, values: Feature, *, excluded: bool, or_missing: bool) -> BoolArray:
+    """Which rows hold one of the categories of `values`, or, if excluded, something that is none of them."""
+    if column.kind is ValueKind.EMPTY:
+        return np.full(len(column), or_missing)
+    inside: BoolArray = ~np.isnan(FeatureCodes(values).encode_some(column)) ^ excluded
+    if or_missing == excluded:
+        return inside  # what is missing is among the values that are not the named ones
+    missing = holds_missing(column)
+    return inside | missing if or_missing else inside & ~missing
+
+
+def holds_between(
+    column: Column,
+    low: float | None,
+    high: float | None,
+    *,
+    includes_low: bool,
+    includes_high: bool,
+    or_missing: bool,
+) -> BoolArray:
+    """Which rows hold a number between two bounds, of which one may be absent."""
+    numbers = column.floats()
+    missing: BoolArray = np.isnan(numbers)
+    inside = ~missing
+    if low is not None:
+        inside &= numbers >= low if includes_low else numbers > low
+    if high is not None:
+        inside &= numbers <= high if includes_high else numbers < high
+    return inside | missing if or_missing else inside
+
+
+def holds_missing(column: Column, *, excluded: bool = False) -> BoolArray:
+    """Which rows hold nothing, or, if excluded, anything."""
+    missing = _is_missing(column)
+    return ~missing if excluded else missing
+
+
+def _is_missing(column: Column) -> BoolArray:
+    if column.codes is not None:
+        absent = _is_missing(column.dictionary)
+        return column.by_code(absent, True).astype(bool)
+    values = column.values
+    if column.kind is ValueKind.EMPTY:
+        return np.ones(len(column), dtype=bool)
+    if not isinstance(values, np.ndarray):
+        import pyarrow.compute as pc
+
+        return arrow_to_numpy(pc.cast(pc.is_null(values), "uint8")).astype(bool)
+    if values.dtype == object:
+        return np.fromiter((value is None for value in values), bool, len(values))
+    if values.dtype.kind == "M":
+        return np.isnat(values)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data import CalibrationTable, listed
-from trueup._features._codes import FeatureCodes
-from trueup._features._conditions import holds_missing
+from trueup._features._codes import FeatureCodes, holds_missing
 from trueup._model import FeatureSpec
 from trueup.errors import ColumnError, DataWarning, TableError, callers_level
 

@@ -1,13 +1,23 @@
 """The frozen model, what a fit gives and scoring needs, and the file that it is kept in."""
 
-from trueup._model._checked import exactly, fields_of, finite, value_of
-from trueup._model._features import Feature, FeatureSpec, ValueKind
 from trueup._model._file import read_file_bytes, read_model, read_model_bytes, write_model
 from trueup._model._manifest import ParityRows
-from trueup._model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary, positive_column
-from trueup._model._score_map import KnotMap, LogitMap, ScoreMap, map_entry
+from trueup._model._model import (
+    CalibrationModel,
+    Feature,
+    FeatureSpec,
+    FittedRound,
+    KnotMap,
+    LogitMap,
+    RoundRecord,
+    ScoreMap,
+    TrainingSummary,
+    ValueKind,
+    map_entry,
+    positive_column,
+)
 from trueup._model._trees import ARRAY_TYPES, Trees
-from trueup._model._values import OpaqueValue, encode_value, plain_value
+from trueup._model._values import OpaqueValue, encode_value, exactly, fields_of, finite, plain_value, value_of
 from trueup._runtime import pin_to
 
 __all__ = [

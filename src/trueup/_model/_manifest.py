@@ -14,12 +14,31 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._model._checked import counted, exactly, fields_of, finite, finite_or_nan, none_if_nan, value_of
-from trueup._model._features import Feature, FeatureSpec, ValueKind
-from trueup._model._model import CalibrationModel, FittedRound, RoundRecord, TrainingSummary
-from trueup._model._score_map import KnotMap, LogitMap, map_entry, read_map
+from trueup._model._model import (
+    CalibrationModel,
+    Feature,
+    FeatureSpec,
+    FittedRound,
+    KnotMap,
+    LogitMap,
+    RoundRecord,
+    TrainingSummary,
+    ValueKind,
+    map_entry,
+    read_map,
+)
 from trueup._model._trees import ARRAY_TYPES, Trees
-from trueup._model._values import encode_value, plain_value
+from trueup._model._values import (
+    counted,
+    encode_value,
+    exactly,
+    fields_of,
+    finite,
+    finite_or_nan,
+    none_if_nan,
+    plain_value,
+    value_of,
+)
 
 __all__ = [
     "FORMAT",

@@ -1,19 +1,29 @@
-"""The one formula: a round adds its trees to the logit and rescales the sum.
+"""The one formula: a round adds its trees to the logit and rescales the sum. A map of the score may stand before.
 
 Training, validation, scoring and export all come through here.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
-from trueup._model import FeatureSpec, FittedRound, Trees
+from trueup._model import FeatureSpec, FittedRound, KnotMap, LogitMap, ScoreMap, Trees
 
-__all__ = ["apply_round", "compile_rounds", "correction", "probabilities", "score_logits"]
+__all__ = [
+    "apply_round",
+    "compile_rounds",
+    "correction",
+    "map_score",
+    "map_scores",
+    "mapped_logits",
+    "probabilities",
+    "score_logits",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,3 +70,30 @@ def _compile(categorical: npt.NDArray[np.uint8], parts: Sequence[Trees], thetas:
         thetas=np.array(thetas, dtype=np.float64),
         **trees.arrays(),
     )
+
+
+def map_scores(score_map: ScoreMap | None, scores: Floats, n_threads: int = 1) -> Floats:
+    """The mapped scores, NaN where they are missing; without a map, the scores themselves."""
+    if score_map is None:
+        return scores
+    if isinstance(score_map, KnotMap):
+        return np.interp(scores, score_map.scores, score_map.values)
+    return probabilities(mapped_logits(score_map, score_logits(scores, n_threads)), n_threads)
+
+
+def mapped_logits(score_map: LogitMap, logits: Floats) -> Floats:
+    """The closed form; terms that a map does not have are left out, so that they can't round anything."""
+    mapped = score_map.slope * logits
+    if score_map.bend:
+        mapped += score_map.bend * logits**2
+    if score_map.tilt:
+        mapped -= score_map.tilt * np.logaddexp(0.0, -logits)
+    mapped += score_map.shift
+    return mapped
+
+
+def map_score(score_map: ScoreMap | None, score: float) -> float:
+    """The mapped score of one row, the same as in a table."""
+    if score_map is None or math.isnan(score):
+        return score
+    return float(map_scores(score_map, np.array([score]))[0])

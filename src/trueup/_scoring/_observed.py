@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup._scoring._score_map import map_scores
+from trueup._scoring._apply import map_scores
 from trueup.errors import UnseenCategoryWarning, callers_level
 
 if TYPE_CHECKING:

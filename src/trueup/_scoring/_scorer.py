@@ -12,7 +12,7 @@ import numpy as np
 from trueup._data import floats_to_arrow, listed, read_scores, read_table
 from trueup._model import read_file_bytes
 from trueup._scoring._calibrator import Calibrator
-from trueup._scoring._loaded import loaded_once
+from trueup._scoring._load import loaded_once
 from trueup._scoring._observed import observe_table
 from trueup.errors import ColumnError, ModelFileError, ParameterError, ScoreError, TableError
 

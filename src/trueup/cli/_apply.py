@@ -186,7 +186,7 @@ def _whole_files(stream: Stream) -> Iterator[Batch]:
 
 def _as_text(batch: Batch, stream: Stream) -> Any:
     """The rows of a CSV file, in which nothing changes on the way to another."""
-    path = next(path for path in stream.files if repr(path) == batch.part)
+    path = next(path for path in stream.files if repr(path) == batch.source)
     dialect = stream.dialect_of(path)
     in_file = set(csv_schema(path, dialect).names)  # others are told by its folders
     own = with_faithful_text(batch.table.select([name for name in stream.columns if name in in_file]), path, dialect)

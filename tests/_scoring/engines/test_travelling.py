@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from trueup import BatchScorer
-from trueup._scoring import _loaded
+from trueup._scoring import _load
 from trueup.errors import ModelFileError
 
 
@@ -23,14 +23,14 @@ from trueup.errors import ModelFileError
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the models that are loaded, in a process that has none yet."""
     loaded: list[str] = []
-    original = _loaded.load_bytes
+    original = _load.load_bytes
 
     def counted(content: bytes, name: str, **options: Any) -> Any:
         loaded.append(name)
         return original(content, name, **options)
 
-    monkeypatch.setattr(_loaded, "load_bytes", counted)
-    monkeypatch.setattr(_loaded, "_loaded", type(_loaded._loaded)())
+    monkeypatch.setattr(_load, "load_bytes", counted)
+    monkeypatch.setattr(_load, "_loaded", type(_load._loaded)())
     return loaded
 
 
@@ -56,7 +56,7 @@ def test_the_bytes_need_no_file_where_they_arrive(model_file, table, tmp_path, l
     scorer = BatchScorer(tmp_path / "model.trueup", score="p")
     pickled, expected = pickle.dumps(scorer), scorer(table)
     (tmp_path / "model.trueup").unlink()
-    _loaded._loaded.clear()
+    _load._loaded.clear()
     assert pickle.loads(pickled)(table).equals(expected)
     assert len(loads) == 2
 
@@ -80,7 +80,7 @@ def test_a_process_loads_a_model_once_for_all_scorers_and_batches(model_file, ta
 
 def test_nothing_is_loaded_before_the_first_batch_arrives(model_file, table, loads):
     scorer = BatchScorer(model_file, score="p")
-    _loaded._loaded.clear()
+    _load._loaded.clear()
     there = arrived(scorer)
     assert len(loads) == 1
     assert there.output_schema(table.schema).names[-1] == "calibrated"
@@ -92,7 +92,7 @@ def test_nothing_is_loaded_before_the_first_batch_arrives(model_file, table, loa
 def test_many_threads_load_a_model_once_and_score_alike(model_file, table, loads):
     scorer = BatchScorer(model_file, score="p")
     expected = scorer(table)["calibrated"]
-    _loaded._loaded.clear()
+    _load._loaded.clear()
     loads.clear()
     together = threading.Barrier(8)
 
@@ -126,7 +126,7 @@ def test_another_model_at_the_same_path_is_refused(model_file, table, tmp_path, 
     shutil.copy(model_file, path)
     there = arrived(BatchScorer(path, score="p", ship="path"))
     path.write_bytes(path.read_bytes() + b" ")
-    _loaded._loaded.clear()
+    _load._loaded.clear()
     with pytest.raises(ModelFileError, match=r"is not the file that it was.*ship=\"bytes\""):
         there(table)
 
@@ -135,7 +135,7 @@ def test_a_process_keeps_the_few_models_that_it_used_last(model_file, table, loa
     for n_jobs in (1, 2, 3, 4, 1, 5):  # each is a calibrator of its own
         BatchScorer(model_file, score="p", n_jobs=n_jobs)
     assert len(loads) == 5
-    assert [n_jobs for _, n_jobs in _loaded._loaded] == [3, 4, 1, 5]
+    assert [n_jobs for _, n_jobs in _load._loaded] == [3, 4, 1, 5]
 
 
 def test_the_words_for_it_name_the_file_and_the_column(model_file: Path) -> None:

@@ -9,10 +9,9 @@ import numpy as np
 
 from trueup import _native
 from trueup._model import CalibrationModel, FittedRound, KnotMap, LogitMap, ScoreMap, Trees
-from trueup._scoring._onnx._columns import FeatureColumns, element_type
 from trueup._scoring._onnx._graph import ML_DOMAIN, GraphBuilder
 from trueup._scoring._onnx._signature import Signature
-from trueup._scoring._onnx._trees import columns_of, tree_attributes
+from trueup._scoring._onnx._trees import FeatureColumns, columns_of, element_type, tree_attributes
 
 __all__ = ["build_graph"]
 

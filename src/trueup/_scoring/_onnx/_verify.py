@@ -1,7 +1,13 @@
-"""Comparing an ONNX graph with the model that it was made from, in onnxruntime."""
+"""Comparing an ONNX graph with the model that it was made from, in onnxruntime, on made-up rows.
+
+Each category is in some row. Numbers lie on thresholds and right beside them, where a rounded threshold or a rounded
+number would go the other way. Values are missing, unseen, infinite and zero.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,19 +16,137 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
+from trueup._data import CalibrationTable, read_table
+from trueup._model import CalibrationModel, Feature, ParityRows, ValueKind
 from trueup._scoring._calibrator import Calibrator
-from trueup._scoring._onnx._rows import WRONG_SCORES, CheckedRows
-from trueup._scoring._onnx._signature import Signature, feeds_of_table
+from trueup._scoring._onnx._signature import GraphInput, Signature, feeds_of_table
 from trueup.errors import ExportError
 
-__all__ = ["BOUND", "Comparison", "expected_of", "largest_difference"]
+__all__ = ["BOUND", "WRONG_SCORES", "CheckedRows", "Comparison", "expected_of", "largest_difference", "make_rows"]
+
+WRONG_SCORES = (-0.25, 1.25, float("nan"), float("inf"))  # rows of which a graph must make NaN
+_N_ROWS = 4096
+_ROWS_A_CATEGORY = 2
+_SHARE_MISSING, _SHARE_UNSEEN = 0.1, 0.1
+_EDGES = (0.0, 1.0, 0.5, 5e-324, 1e-310, 1e-300, 1e-100, 1e-6, 1.0 - 1e-6, 1.0 - 1e-16)  # of scores
+_SHARE_SMALL = 0.3  # scores of any size down to 1e-300, which an even draw never gives
+_SPECIAL = (0.0, -0.0, 1e-36, -1e-36, 1.0, -1.0, np.inf, -np.inf)  # numbers
+_LARGEST = 1e300  # a table's numbers are cut there
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRows:
+    """Rows as a table that the model reads, and their base scores, all of them probabilities."""
+
+    table: CalibrationTable
+    scores: Floats
+
+
+def make_rows(model: CalibrationModel, signature: Signature, parity: ParityRows) -> CheckedRows:
+    """The rows of the model file, which have outputs beside them, and then rows made from the model's splits. Where the
+    graph's inputs are float32, so are the numbers of the rows."""
+    rng = np.random.default_rng(0)
+    most = max((len(f.feature.categories or ()) for f in signature.features if f.feature is not None), default=0)
+    n_made = max(_N_ROWS, _ROWS_A_CATEGORY * most)
+    columns: dict[str, Any] = {name: [None] * (len(parity.rows) + n_made) for name in model.features.columns}
+    for place, graph_input in enumerate(signature.features):
+        feature = graph_input.feature
+        assert feature is not None
+        known = [row[model.features.names.index(feature.name)] for row in parity.rows]
+        if feature.categories is None:
+            thresholds = _thresholds(model, place)
+            values: Any = np.array([np.nan if value is None else value for value in known], dtype=np.float64)
+            values = np.concatenate([values, _numbers(thresholds, graph_input, n_made, rng)])
+            columns[feature.name] = _rounded(values, graph_input)
+        else:
+            columns[feature.name] = [*known, *_categories(feature, n_made, rng)]
+    table = replace(read_table(columns), named=model.features.named)
+    scores = np.concatenate([np.array(parity.scores, dtype=np.float64), _scores(n_made, rng)])
+    return CheckedRows(table, scores if signature.score is None else _rounded(scores, signature.score))
+
+
+def _rounded(values: Floats, graph_input: GraphInput) -> Floats:
+    """The numbers that the graph's input can hold."""
+    with np.errstate(over="ignore"):
+        return values.astype(graph_input.element).astype(np.float64)
+
+
+def _scores(n_rows: int, rng: np.random.Generator) -> Floats:
+    scores = rng.random(n_rows)
+    small = rng.random(n_rows) < _SHARE_SMALL
+    scores[small] = 10.0 ** rng.uniform(-300, 0, int(small.sum()))
+    scores[: len(_EDGES)] = _EDGES
+    return scores
+
+
+def _thresholds(model: CalibrationModel, feature: int) -> Floats:
+    parts = [fitted.trees for fitted in model.rounds]
+    return np.unique(np.concatenate([np.empty(0), *(part.threshold[part.split_feature == feature] for part in parts)]))
+
+
+def _numbers(thresholds: Floats, graph_input: GraphInput, n_rows: int, rng: np.random.Generator) -> Floats:
+    """Numbers on and beside thresholds, at the distance that the input's type knows, and anywhere between."""
+    thresholds = thresholds[np.abs(thresholds) < _LARGEST]
+    with np.errstate(over="ignore"):
+        near = thresholds.astype(graph_input.element)
+        beside = [np.nextafter(near, np.full_like(near, end)) for end in (-np.inf, np.inf)]
+    choices = [near, *beside, np.array(_SPECIAL, near.dtype)]
+    on_and_beside = np.concatenate(choices).astype(np.float64)
+    numbers = on_and_beside[_each_then_any(len(on_and_beside), n_rows, rng)]
+    if len(thresholds):
+        between = rng.uniform(thresholds[0] - 1, thresholds[-1] + 1, n_rows)
+        numbers = np.where(rng.random(n_rows) < 0.3, between, numbers)
+    return np.where(rng.random(n_rows) < _SHARE_MISSING, np.nan, numbers)
+
+
+def _categories(feature: Feature, n_rows: int, rng: np.random.Generator) -> list[Any]:
+    """All categories in any order, some of them missing and some that were never seen."""
+    known: Sequence[Any] = feature.categories or ()
+    unseen = _UNSEEN[feature.kind](known) if feature.kind in _UNSEEN else None
+    if not known:
+        return [None] * n_rows
+    values = [known[place] for place in _each_then_any(len(known), n_rows, rng)]
+    chance = rng.random(n_rows)
+    chance[: len(known)] = 1.0  # each category is there
+    return [
+        None if c < _SHARE_MISSING else unseen if c < _SHARE_MISSING + _SHARE_UNSEEN else value
+        for c, value in zip(chance, values, strict=True)
+    ]
+
+
+def _each_then_any(n_choices: int, n_rows: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Places of choices: each of them once as far as rows suffice, then any."""
+    each = rng.permutation(n_choices)[:n_rows]
+    return np.concatenate([each, rng.integers(0, n_choices, n_rows - len(each))])
+
+
+def _unseen_text(known: Sequence[str]) -> str:
+    text = "unseen"
+    while text in known:
+        text += "_"
+    return text
+
+
+def _unseen_number(known: Sequence[float]) -> float:
+    number = 0.5
+    while number in known:
+        number += 1.0
+    return number
+
+
+_UNSEEN: Mapping[ValueKind, Callable[[Sequence[Any]], Any]] = {
+    ValueKind.STRING: _unseen_text,
+    ValueKind.NUMBER: _unseen_number,
+}
+
 
 # Graph and model do the same arithmetic in doubles; only exp and log may differ in the last bit. Of a probability near
 # 1e-300 that is the 13th digit, for its logit is near -690. The bound is relative, or small ones would not be compared.
 BOUND = 1e-9
 _ROWS_A_RUN = 16384  # the matrix of a round may have hundreds of columns
 
-Floats = npt.NDArray[np.float64]
 Comparison = tuple[dict[str, npt.NDArray[Any]], Floats]
 
 

@@ -1,4 +1,4 @@
-"""What a stream is made of: parts that can be read batch by batch."""
+"""What a stream is made of: files, tables and queries that can be read batch by batch."""
 
 from __future__ import annotations
 
@@ -9,31 +9,51 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from trueup._data._batch import Batch
+from trueup._data._schemas import without_views
 from trueup._data._table import listed
-from trueup._data._views import without_views
-from trueup.errors import ColumnError, FileError, TableError
+from trueup.errors import ColumnError, DataError, FileError, TableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "Batch",
     "ColumnTypes",
-    "IteratedPart",
-    "Part",
-    "QueryPart",
-    "TablePart",
+    "IteratedSource",
+    "QuerySource",
+    "Source",
+    "TableSource",
     "as_table",
     "doubled_column",
     "located",
+    "naming",
     "telling_problems",
     "types_of",
 ]
 
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """At least one row of a stream."""
+
+    table: pa.Table
+    where: str  # a file and which of its rows, for messages
+    source: str = ""  # the file alone, or whatever source it is
+
+
+@contextlib.contextmanager
+def naming(batch: Batch) -> Iterator[None]:
+    """Say in errors about the data which batch they are in."""
+    try:
+        yield
+    except DataError as error:
+        raise type(error)(f"{batch.where[0].upper()}{batch.where[1:]}: {error}") from error
+
+
 ColumnTypes: TypeAlias = "Mapping[str, pa.DataType | None]"
 
 
-class Part(Protocol):
+class Source(Protocol):
     """A file, a table or a query: what a stream reads, one after the other."""
 
     @property
@@ -103,7 +123,7 @@ def doubled_column(name: str, column: str) -> ColumnError:
 
 
 def located(tables: Iterable[pa.Table], name: str, n_rows: int | None, batch_rows: int) -> Iterator[Batch]:
-    """The rows of tables that follow one another in a part, so many at a time, and which rows of it they are."""
+    """The rows of tables that follow one another in a source, so many at a time, and which rows of it they are."""
     first = 0
     for table in tables:
         for begin in range(0, table.num_rows, batch_rows):
@@ -114,7 +134,7 @@ def located(tables: Iterable[pa.Table], name: str, n_rows: int | None, batch_row
 
 
 @dataclass(frozen=True, eq=False)
-class TablePart:
+class TableSource:
     """A table in memory."""
 
     name: str
@@ -141,7 +161,7 @@ class TablePart:
 
 
 @dataclass(frozen=True, eq=False)
-class QueryPart:
+class QuerySource:
     """What another library reads or computes when it is asked for rows."""
 
     name: str
@@ -165,7 +185,7 @@ class QueryPart:
                 raise FileError(f"{self.name} can't be read: {error}") from error
 
 
-class IteratedPart:
+class IteratedSource:
     """Batches that somebody else makes, of which only the first is known before they are read; `begin` gives them."""
 
     n_rows = None

@@ -1,7 +1,8 @@
-"""Some of the rows and columns of a user's table, in the user's own library; and any table as an Arrow table."""
+"""The user's own tables: some of their rows and columns, the library they are of, and what goes back to it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,25 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["part_of", "to_arrow", "with_columns"]
+__all__ = ["build_table", "json_values", "library_of", "part_of", "to_arrow", "with_columns"]
+
+
+def library_of(*values: Any) -> Any:
+    """The library, as narwhals names it, of the first value that is a table or a Series of one; else Arrow."""
+    import narwhals.stable.v2 as nw
+
+    for value in values:
+        known = nw.from_native(value, pass_through=True, allow_series=True)
+        if isinstance(known, (nw.DataFrame, nw.Series)):
+            return known.implementation
+    return nw.Implementation.PYARROW
+
+
+def build_table(columns: Mapping[str, Any], library: Any) -> Any:
+    """A table of the library that `library_of` gives."""
+    import narwhals.stable.v2 as nw
+
+    return nw.from_dict(columns, backend=library).to_native()
 
 
 def part_of(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence[str] | None = None) -> Any:
@@ -110,3 +129,16 @@ def _arrow_array(values: Any) -> Any:
     except (pa.ArrowException, TypeError, ValueError):
         entries = series.to_list() if isinstance(series, nw.Series) else list(values)
         return pa.array([None if entry is None else str(entry) for entry in entries], pa.string())
+
+
+def json_values(value: Any) -> Any:
+    """The same in types that JSON knows; what is not a finite number is None, and any other value its text."""
+    if isinstance(value, Mapping):
+        return {str(name): json_values(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [json_values(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
