@@ -29,6 +29,7 @@ OPERATIONS = [
     ("/v1/calibrate", "POST"),
     ("/v1/models/{name}/calibrate", "POST"),
     ("/v1/model", "GET"),
+    ("/v1/example", "GET"),
     ("/v1/models", "GET"),
     ("/v1/models/{name}", "GET"),
     ("/healthz", "GET"),

@@ -54,6 +54,7 @@ class Application:
         self._reloads: set[asyncio.Task[None]] = set()
         self._pages: dict[str, Page] = {
             "/v1/model": self._model_page,
+            "/v1/example": self._example_page,
             "/v1/models": self._models_page,
             "/v1/models/{name}": self._model_page,
             "/healthz": self._healthz_page,
@@ -153,6 +154,9 @@ class Application:
         """What a client needs to know of a model, with a request that it would answer."""
         served = self._models.served(name)
         return _json({**self._models.describe(name), "example": example_of(served)})
+
+    async def _example_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
+        return _json(example_of(self._models.served(name)))
 
     async def _models_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
         described = [self._models.describe(name) for name in self._models.names]
