@@ -60,6 +60,22 @@ def test_a_hold_out_has_its_share_of_the_groups_and_folds_have_the_same_each() -
     assert abs(folds - 20_000).max() < 5 * 126.5
 
 
+@pytest.mark.parametrize(("n_groups", "validation"), [(5, 5), (14, 5), (100, 7), (2, 0.2), (10, 0.3)])
+def test_few_groups_are_dealt_in_turn_so_that_no_fold_is_empty(n_groups: int, validation: Any) -> None:
+    groups = hash_column(np.arange(1_000) % n_groups)
+    for seed in range(20):
+        dealing = dealing_for(validation, 1_000, seed)
+        splits = dealing.splits(np.tile([0.0, 1.0], 500), soft=True, groups=groups)
+        assert not isinstance(splits, str)
+        sizes = [len(set(groups[valid])) for _, valid in splits]
+        if isinstance(validation, int):
+            assert max(sizes) - min(sizes) <= 1
+            assert sum(sizes) == n_groups
+        else:
+            assert sizes == [max(1, round(validation * n_groups))]
+        assert all(not set(groups[train]) & set(groups[valid]) for train, valid in splits)
+
+
 def test_another_seed_holds_out_others() -> None:
     hashes = hash_column(np.arange(10_000))
     one, other = (dealing_for(0.5, 10**7, seed).by_hash(hashes) for seed in (1, 2))

@@ -200,19 +200,20 @@ def test_rows_without_weight_are_rows_that_are_not_there(tmp_path: Path) -> None
 
 def test_rows_validate_or_not_wherever_they_come_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     users = np.random.default_rng(1).integers(0, 400, 6_000)
-    table, features = SOME.append_column("user", pa.array(users)), SOME.drop_columns(["clicked", "p"])
+    table = SOME.append_column("user", pa.array(users)).append_column("day", pa.array(users % 20))
+    features = SOME.drop_columns(["clicked", "p"])
     streamed, in_memory = _validating_rows(monkeypatch), _validating_rows(monkeypatch, "_in_memory")
     for most_stratified in (1_000_000, 100):  # dealt with the classes in proportion, and by place
         monkeypatch.setattr("trueup._fitting._splits.STRATIFIED_MAX_ROWS", most_stratified)
-        for groups in (None, users):
-            one = rounds_of({"max_rounds": 1})
-            one.fit(features, TRAFFIC.y[:6_000], scores=HALVED, groups=groups)
-            columns = COLUMNS if groups is None else {**COLUMNS, "group": "user"}
+        for groups in (None, users, users % 20):
+            rounds_of({"max_rounds": 1}).fit(features, TRAFFIC.y[:6_000], scores=HALVED, groups=groups)
+            columns = COLUMNS if groups is None else {**COLUMNS, "group": "user" if groups is users else "day"}
             for rows in (table, table.to_batches(999), in_files(table, tmp_path / "rows", 2_000, 1_000)):
-                rounds_of({"max_rounds": 1}).fit_stream(rows, **columns)
+                rounds_of({"max_rounds": 1, "features": ["hour"]}).fit_stream(rows, **columns)
                 np.testing.assert_array_equal(streamed[-1], in_memory[-1])
-    assert [len(rows) for rows in in_memory][::2] == [1_800, pytest.approx(1_800, abs=150)]
-    np.testing.assert_array_equal(in_memory[1], in_memory[3])  # by groups, however many rows there are
+    assert [len(rows) for rows in in_memory][::3] == [1_800, pytest.approx(1_800, abs=150)]
+    for number in (1, 2):  # by groups, however many rows there are
+        np.testing.assert_array_equal(in_memory[number], in_memory[number + 3])
 
 
 def test_weights_are_those_of_a_fit_in_memory() -> None:

@@ -363,3 +363,21 @@ def test_an_option_that_makes_no_sense_is_named_in_the_error(wrong: dict[str, An
 def test_a_misspelt_feature_is_answered_with_the_nearest_name() -> None:
     with pytest.raises(ColumnError, match=r"features: X has no column 'Country'\. Did you mean 'country'\?"):
         MCGrad(features=["Country"]).fit(X, Y, scores=SCORES)
+
+
+def test_score_is_the_accuracy_and_takes_the_base_scores() -> None:
+    model = MCGrad(validation=None, rescale="train", max_rounds=1).fit(X, Y, scores=SCORES)
+    weights = np.linspace(1, 2, len(Y))
+    right = model.predict(X, scores=SCORES) == Y
+    assert model.score(X, Y, scores=SCORES) == pytest.approx(right.mean())
+    assert model.score(X, Y, weights, scores=SCORES) == pytest.approx(np.average(right, weights=weights))
+
+
+def test_a_generator_is_a_random_state() -> None:
+    one, again, other = (
+        MCGrad(validation=0.3, max_rounds=1, random_state=np.random.default_rng(seed)).fit(X, Y, scores=SCORES)
+        for seed in (1, 1, 2)
+    )
+    assert one.history_[0].validation_loss == again.history_[0].validation_loss != other.history_[0].validation_loss
+    with pytest.raises(ParameterError, match="a RandomState, a Generator or None, got 'seed'"):
+        MCGrad(random_state="seed").fit(X, Y, scores=SCORES)

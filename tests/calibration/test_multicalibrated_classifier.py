@@ -148,13 +148,36 @@ def test_groups_reach_the_splitter(routing: bool) -> None:
     assert sorted(group for fold in seen for group in fold) == list(range(7))  # each group in one test fold
 
 
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_number_of_folds_and_the_calibrator_keep_groups_together(routing: bool) -> None:
+    groups = np.arange(N) % 40
+    seen: list[tuple[set[int], set[int]]] = []
+    given: list[Any] = []
+
+    class Spy(GaussianNB):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            seen.append((set(groups[X.index]), set(groups) - set(groups[X.index])))
+            return super().fit(X, y)
+
+    class Calibrator(MCGrad):
+        def fit(self, X: Any, y: Any, *, groups: Any = None, **rest: Any) -> MCGrad:
+            given.append(groups)
+            return super().fit(X, y, groups=groups, **rest)
+
+    with config_context(enable_metadata_routing=routing):
+        MulticalibratedClassifier(Spy(), calibrator=Calibrator(max_rounds=1), cv=4).fit(X[["a", "b"]], Y, groups=groups)
+    assert [len(left_out) for _, left_out in seen] == [10, 10, 10, 10, 0]
+    assert given[0] is groups
+
+
 def test_the_default_calibrator_can_be_searched_and_is_nobody_elses() -> None:
     numbers = X[["a", "b"]][:2000]
     other = MulticalibratedClassifier(GaussianNB(), cv=2)
     search = GridSearchCV(MulticalibratedClassifier(GaussianNB(), cv=2), {"calibrator__max_rounds": [1, 2]}, cv=2)
     search.fit(numbers, Y[:2000])
     assert search.best_estimator_.calibrator.max_rounds == search.best_params_["calibrator__max_rounds"]
-    assert search.estimator.calibrator is None
+    assert search.estimator.calibrator.max_rounds == MCGrad().max_rounds
+    assert search.estimator.get_params()["calibrator__validation"] == "auto"
     one = MulticalibratedClassifier(GaussianNB(), cv=2).set_params(calibrator__max_rounds=1)
     assert one.calibrator.max_rounds == 1
     assert other.fit(numbers, Y[:2000]).calibrator_.max_rounds == MCGrad().max_rounds

@@ -67,6 +67,14 @@ def test_however_rows_are_dealt_the_same_are_held_out(alone: Client, monkeypatch
     assert 0.2 < len(first) / 2_000 < 0.4
 
 
+def test_few_groups_are_dealt_in_turn_as_in_memory(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = ROWS.assign(day=ROWS["user"] % 9)
+    ((_, valid),) = dealing_for(0.3, 2_000, seeds_from(0)[0]).splits(
+        rows["clicked"].to_numpy(float), soft=False, groups=hash_column(rows["day"])
+    )
+    assert held_out(alone, monkeypatch, [rows[:900], rows[900:]], group="day") == set(valid.tolist())
+
+
 @pytest.mark.parametrize("most_stratified", [1_000_000, 100], ids=["stratified", "by place"])
 def test_without_groups_rows_are_dealt_as_in_memory_whatever_the_partitions(
     alone: Client, monkeypatch: pytest.MonkeyPatch, most_stratified: int

@@ -27,7 +27,16 @@ from trueup._fitting._rescale import (
 from trueup._fitting._roles import StreamRoles
 from trueup._fitting._rounds import fitted_model, growth_of, rescale_with, too_few, warn_of_too_few
 from trueup._fitting._sample import row_hashes
-from trueup._fitting._splits import EMPTY_FOLD, ONE_CLASS, STRATIFIED_MAX_ROWS, Dealing, Split, dealing_for, make_splits
+from trueup._fitting._splits import (
+    EMPTY_FOLD,
+    ONE_CLASS,
+    STRATIFIED_MAX_ROWS,
+    Dealing,
+    Split,
+    dealing_for,
+    few_groups,
+    make_splits,
+)
 from trueup._fitting._streaming import check_before_reading, fit_stream_model, most_intervals
 from trueup._fitting._summary import json_parameters, package_versions, seeds_from
 
@@ -64,6 +73,7 @@ __all__ = [
     "copy_bins",
     "dealing_for",
     "edges_of_sample",
+    "few_groups",
     "fit_model",
     "fit_parts",
     "fit_rescaling",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,16 @@ from trueup._fitting._data import Rows
 from trueup._fitting._sample import row_hashes
 from trueup.errors import ParameterError
 
-__all__ = ["EMPTY_FOLD", "ONE_CLASS", "STRATIFIED_MAX_ROWS", "Dealing", "Split", "dealing_for", "make_splits"]
+__all__ = [
+    "EMPTY_FOLD",
+    "ONE_CLASS",
+    "STRATIFIED_MAX_ROWS",
+    "Dealing",
+    "Split",
+    "dealing_for",
+    "few_groups",
+    "make_splits",
+]
 
 Floats = npt.NDArray[np.float64]
 Folds = npt.NDArray[np.int8]
@@ -25,6 +35,7 @@ AUTO_HOLDOUT = 0.2
 # Up to as many rows, folds keep the classes in proportion, for which all labels must be in one place. Among more rows
 # chance does that as well, and a hash of a row's place gives its fold without looking at any other row.
 STRATIFIED_MAX_ROWS = 1_000_000
+FEW_GROUPS = 100  # of more, hashes give every fold about as many
 _MANY = 1_000_000  # rows of which a column of numbers is no burden
 
 
@@ -41,8 +52,20 @@ class Dealing:
         """The folds that validate, one after the other."""
         return range(self.n_folds)
 
+    def by_group(self, groups: Hashes, few: Hashes | None) -> Folds:
+        """The fold of each row from the hash of its group, with all hashes if they are few.
+
+        Few groups are dealt in turn, for hashes alone might leave a fold without any.
+        """
+        if few is None:
+            return self.by_hash(groups)
+        turns = np.argsort(np.argsort(mix_hashes(few, self.seed)))
+        held_out = max(1, round(self.fraction * len(few)))
+        folds = np.asarray(turns % self.n_folds if self.n_folds > 1 else turns >= held_out, dtype=np.int8)
+        return folds[np.searchsorted(few, groups)]
+
     def by_hash(self, hashes: Hashes) -> Folds:
-        """The fold of each row, from the hash of its group; of a hold-out, the rows of fold 0 validate."""
+        """The fold of each row from a hash; of a hold-out, the rows of fold 0 validate."""
         folds = np.empty(len(hashes), np.int8)
         for first in range(0, len(hashes), _MANY):  # a number takes eight times the memory of a fold
             mixed = mix_hashes(hashes[first : first + _MANY], self.seed)
@@ -77,7 +100,7 @@ class Dealing:
         """Training and validation rows of every fold, or why there are too few; groups are given by their hashes."""
         if not self.n_folds:
             return []
-        folds = self.by_label(labels, soft) if groups is None else self.by_hash(groups)
+        folds = self.by_label(labels, soft) if groups is None else self.by_group(groups, few_groups([groups]))
         if isinstance(folds, str):
             return folds
         splits = []
@@ -93,6 +116,17 @@ class Dealing:
 
 EMPTY_FOLD = "there are too few groups to split: a fold would be empty"
 ONE_CLASS = "the training rows of a fold have one class only"
+
+
+def few_groups(hashes: Iterable[Hashes]) -> Hashes | None:
+    """All distinct hashes, ascending; None if there are more than a few."""
+    found = np.empty(0, np.uint64)
+    for some in hashes:
+        for first in range(0, len(some), _MANY):
+            found = np.union1d(found, some[first : first + _MANY])
+            if len(found) > FEW_GROUPS:
+                return None
+    return found
 
 
 def dealing_for(validation: Any, n_rows: int, seed: int) -> Dealing:

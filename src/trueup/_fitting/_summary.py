@@ -27,11 +27,16 @@ def seeds_from(random_state: Any) -> tuple[int, int]:
     """A seed for the splits and one for LightGBM."""
     from sklearn.utils import check_random_state
 
+    most = np.iinfo(np.int32).max
+    if isinstance(random_state, np.random.Generator):
+        first, second = random_state.integers(most, size=2)
+        return int(first), int(second)
     try:
-        generator = check_random_state(random_state)
+        first, second = check_random_state(random_state).randint(most, size=2)
     except ValueError as error:
-        raise ParameterError(f"random_state must be an int, a RandomState or None, got {random_state!r}.") from error
-    first, second = generator.randint(np.iinfo(np.int32).max, size=2)
+        raise ParameterError(
+            f"random_state must be an int, a RandomState, a Generator or None, got {random_state!r}."
+        ) from error
     return int(first), int(second)
 
 

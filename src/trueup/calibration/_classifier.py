@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
@@ -23,6 +23,9 @@ __all__ = ["MulticalibratedClassifier"]
 Floats = npt.NDArray[np.float64]
 
 
+_DEFAULT = MCGrad()
+
+
 class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities are true in every segment.
 
@@ -34,9 +37,9 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     ----------
     estimator : classifier
         Any scikit-learn classifier with ``predict_proba`` or ``decision_function``.
-    calibrator : MCGrad, optional
-        The calibrator to fit, which is cloned first; ``MCGrad()`` by default. Its parameters can be set and searched
-        as ``calibrator__max_rounds`` and so on.
+    calibrator : MCGrad
+        The calibrator to fit, which is cloned first. Its parameters can be set and searched, as
+        ``calibrator__max_rounds`` and so on.
     cv : int, splitter or iterable
         How to make out-of-fold scores.
 
@@ -70,12 +73,15 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     (2000, 2)
     """
 
-    def __init__(self, estimator: Any, *, calibrator: MCGrad | None = None, cv: Any = 5) -> None:
+    def __init__(self, estimator: Any, *, calibrator: MCGrad = _DEFAULT, cv: Any = 5) -> None:
         self.estimator = estimator
-        self.calibrator = calibrator
+        # All classifiers would share the one object in the signature, and set_params on one would change all of them.
+        self.calibrator = clone(calibrator) if calibrator is _DEFAULT else calibrator
         self.cv = cv
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> MulticalibratedClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> MulticalibratedClassifier:
         """Fit the classifier and its calibration.
 
         Parameters
@@ -87,9 +93,12 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         sample_weight : array-like, optional
             Weights of the rows. The classifier gets them too; if its ``fit`` doesn't take them, as that of a
             pipeline, a warning says so and only the calibration uses them.
+        groups : array-like, optional
+            The group of each row, such as a user's id. Groups are never split apart: neither by `cv` (a number of
+            folds becomes a `StratifiedGroupKFold <sklearn.model_selection.StratifiedGroupKFold>`) nor by the
+            calibrator's own validation.
         **fit_params : dict
-            ``groups`` for the splitter given as `cv`. If scikit-learn's metadata routing is enabled, anything that
-            the classifier or the splitter requests.
+            What the classifier or the splitter requests, if scikit-learn's metadata routing is enabled.
 
         Returns
         -------
@@ -111,7 +120,7 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
                 "A classifier can't learn from probabilities. Pass classes, or calibrate scores with MCGrad."
             )
         y = np.array(labels.classes)[labels.values.astype(np.intp)]
-        to_estimator, to_splitter = self._routed(sample_weight, fit_params)
+        to_estimator, to_splitter = self._routed(sample_weight, groups, fit_params)
         if isinstance(self.estimator, FrozenEstimator):
             known = getattr(self.estimator, "classes_", None)
             if known is not None and np.asarray(known).tolist() != list(labels.classes):
@@ -124,8 +133,7 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         else:
             scores = self._out_of_fold_scores(X, y, to_estimator, to_splitter)
             self.estimator_ = clone(self.estimator).fit(X, y, **to_estimator)
-        calibrator = MCGrad() if self.calibrator is None else clone(self.calibrator)
-        self.calibrator_ = calibrator.fit(X, y, scores=scores, sample_weight=sample_weight)
+        self.calibrator_ = clone(self.calibrator).fit(X, y, scores=scores, sample_weight=sample_weight, groups=groups)
         self.classes_ = self.calibrator_.classes_
         self.n_features_in_ = self.calibrator_.n_features_in_
         if hasattr(self.calibrator_, "feature_names_in_"):
@@ -146,7 +154,8 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             In the order of ``classes_``.
         """
         check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict_proba(X, scores=_class_scores(self.estimator_, X))
+        probabilities: Floats = self.calibrator_.predict_proba(X, scores=_class_scores(self.estimator_, X))
+        return probabilities
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The more probable label of each row.
@@ -162,28 +171,8 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             Labels from ``classes_``.
         """
         check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict(X, scores=_class_scores(self.estimator_, X))
-
-    def set_params(self, **params: Any) -> MulticalibratedClassifier:
-        """Set parameters of this estimator, its classifier or its calibrator.
-
-        Parameters
-        ----------
-        **params : object
-            Parameters by name, such as ``cv``, ``estimator__C`` or ``calibrator__max_rounds``.
-
-        Returns
-        -------
-        MulticalibratedClassifier
-            The estimator itself.
-        """
-        # An MCGrad() in the signature would be one object that all classifiers share, and this would change all of
-        # them. So the default is made when somebody wants to change it.
-        is_about_default = self.calibrator is None and "calibrator" not in params
-        if is_about_default and any(name.startswith("calibrator__") for name in params):
-            self.calibrator = MCGrad()
-        super().set_params(**params)
-        return self
+        labels: npt.NDArray[Any] = self.calibrator_.predict(X, scores=_class_scores(self.estimator_, X))
+        return labels
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who wants which metadata.
@@ -204,8 +193,10 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         self, X: Any, y: npt.NDArray[Any], to_estimator: dict[str, Any], to_splitter: dict[str, Any]
     ) -> Floats:
         """A score for each row from a classifier that has not seen it."""
-        scores = np.full((len(y), 2), np.nan)
-        for train, test in check_cv(self.cv, y, classifier=True).split(X, y, **to_splitter):
+        cv, scores = self.cv, np.full((len(y), 2), np.nan)
+        if "groups" in to_splitter and isinstance(cv, (int, np.integer)):
+            cv = StratifiedGroupKFold(cv)
+        for train, test in check_cv(cv, y, classifier=True).split(X, y, **to_splitter):
             fold_params = {
                 name: _safe_indexing(value, train) if _is_one_a_row(value, len(y)) else value
                 for name, value in to_estimator.items()
@@ -217,18 +208,21 @@ class MulticalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             raise ParameterError(f"cv leaves {unscored:,} of {len(y):,} rows without a test fold. Every row needs one.")
         return scores
 
-    def _routed(self, sample_weight: Any, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _routed(
+        self, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the classifier's fit and the splitter's split are given."""
         from sklearn import get_config
 
+        to_splitter = {} if groups is None else {"groups": groups}
         if get_config().get("enable_metadata_routing"):
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-            routed = process_routing(self, "fit", **weights, **fit_params)
-            return dict(routed.estimator.fit), dict(routed.splitter.split)
-        unknown = sorted(fit_params.keys() - {"groups"})
-        if unknown:
+            routed = process_routing(self, "fit", **weights, **to_splitter, **fit_params)
+            is_routed = hasattr(self.cv, "get_metadata_routing")  # a number or a list can't ask for groups
+            return dict(routed.estimator.fit), dict(routed.splitter.split) if is_routed else to_splitter
+        if fit_params:
+            unknown = sorted(fit_params)
             raise ParameterError(f"fit got {unknown}: enable scikit-learn's metadata routing to pass them on.")
-        to_splitter = {name: value for name, value in fit_params.items() if value is not None}
         if sample_weight is None or isinstance(self.estimator, FrozenEstimator):
             return {}, to_splitter
         if has_fit_parameter(self.estimator, "sample_weight"):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from trueup._fitting import FitOptions, fit_model, fit_stream_model
@@ -59,7 +60,7 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : int, optional
         How many threads to use. All cores that the process may use by default. The model doesn't depend on
         it.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         For the splits.
     verbose : int
         1 shows a progress bar on a terminal.
@@ -332,6 +333,27 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if missing:
             raise ScoreError(f"{missing:,} of {len(positive):,} rows have no score, hence no label. Drop those rows.")
         return np.asarray(np.array(self.model_.classes)[(positive > 0.5).astype(np.intp)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, scores: Any = None) -> float:
+        """Share of the rows whose more probable label is right.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+        y : array-like
+            Their labels.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        scores : array-like, optional
+            The base model's probabilities; needed if they were at fit.
+
+        Returns
+        -------
+        float
+            The accuracy. `trueup.metrics` has what probabilities are better judged by.
+        """
+        return float(accuracy_score(y, self.predict(X, scores=scores), sample_weight=sample_weight))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, atomically.

@@ -26,6 +26,7 @@ from trueup._fitting import (
     StreamRoles,
     check_before_reading,
     dealing_for,
+    few_groups,
     fit_parts,
     fitted_model,
     growth_of,
@@ -204,9 +205,13 @@ def _packed(
         )
     packed = [piece for piece, n in zip(packed, counts, strict=True) if n]
     counts = [n for n in counts if n]
+    few = None
+    if plan.roles.group is not None:
+        each = client.gather(client.map(_few_groups, packed, pure=False))
+        few = None if any(some is None for some in each) else few_groups(each)
     folds, reason = _folds(client, packed, counts, plan, dealing)
     places = np.cumsum([0, *counts[:-1]]).tolist()
-    pieces = Pieces(client, client.map(dealt, packed, places, folds, dealing=dealing, pure=False))
+    pieces = Pieces(client, client.map(dealt, packed, places, folds, dealing=dealing, few=few, pure=False))
     weight, positive = pieces.total(label_sums)
     rate = positive / weight
     base_rate = None if plan.roles.score is not None else rate
@@ -311,6 +316,10 @@ def _plan_of(facts: PartitionFacts, intervals: int, pos_label: Any) -> PackingPl
 
 def _n_rows(piece: Any) -> int:
     return int(piece.rows.n_rows)
+
+
+def _few_groups(piece: Any) -> Any:
+    return few_groups([piece.rows.groups])
 
 
 def _labels(piece: Any) -> Any:

@@ -135,12 +135,18 @@ def pack_piece(partition: Any, plan: PackingPlan, cut: int, number: int) -> Piec
     return Piece(rows, np.empty(0, np.int8), sampled)
 
 
-def dealt(piece: Piece, first_row: int, folds: npt.NDArray[np.int8] | None, dealing: Dealing) -> Piece:
+def dealt(
+    piece: Piece,
+    first_row: int,
+    folds: npt.NDArray[np.int8] | None,
+    dealing: Dealing,
+    few: npt.NDArray[np.uint64] | None = None,
+) -> Piece:
     """The rows in their folds: those that are given, or by their groups, or by their places in the table."""
     rows = piece.rows
     if folds is None:
         groups = rows.groups
-        folds = dealing.by_place(first_row, rows.n_rows) if groups is None else dealing.by_hash(groups)
+        folds = dealing.by_place(first_row, rows.n_rows) if groups is None else dealing.by_group(groups, few)
     return replace(piece, rows=replace(rows, groups=None), folds=folds)
 
 
