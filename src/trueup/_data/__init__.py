@@ -9,7 +9,7 @@ from trueup._data._labels import LabelClasses, Labels, read_labels
 from trueup._data._masks import read_mask, read_mask_table
 from trueup._data._open import open_stream
 from trueup._data._paths import find_files, is_pattern, would_read
-from trueup._data._rows import Given, Rows, check_there, given_rows, read_rows
+from trueup._data._rows import Given, Rows, given_rows, read_rows
 from trueup._data._schemas import fitted, without_dictionaries
 from trueup._data._sniff import (
     COMPRESSIONS,
@@ -25,7 +25,7 @@ from trueup._data._sniff import (
 )
 from trueup._data._sources import Batch, naming
 from trueup._data._stream import BATCH_ROWS, Stream, sample_of
-from trueup._data._table import CalibrationTable, listed, read_table
+from trueup._data._table import CalibrationTable, listed, names_from, read_table
 from trueup._data._vectors import check_weights_together, look_of_scores, read_scores, read_weights
 from trueup._runtime import pin_to
 
@@ -48,7 +48,6 @@ __all__ = [
     "Written",
     "arrow_to_numpy",
     "build_table",
-    "check_there",
     "check_weights_together",
     "csv_schema",
     "delimiter_named",
@@ -68,6 +67,7 @@ __all__ = [
     "listed",
     "look_of_scores",
     "mix_hashes",
+    "names_from",
     "naming",
     "open_stream",
     "part_of",

@@ -10,8 +10,8 @@ from trueup._data._files import file_sources
 from trueup._data._paths import find_files
 from trueup._data._schemas import schema_without_views
 from trueup._data._sniff import Format, delimiter_named
-from trueup._data._sources import IteratedSource, QuerySource, Source, TableSource, as_table
-from trueup._data._stream import Stream
+from trueup._data._sources import IteratedSource, QuerySource, table_source
+from trueup._data._stream import Source, Stream
 from trueup.errors import FileError, TableError
 
 if TYPE_CHECKING:
@@ -195,12 +195,12 @@ class _Opener:
             return [IteratedSource(lambda: iter(source), called)], called, False
         if _is_table(source):
             called = name or "the table"
-            return [TableSource(called, as_table(source, called))], called, True
+            return [table_source(source, called)], called, True
         if isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping)):
             called = name or f"the {type(source).__name__}"
             return [IteratedSource(lambda: iter(source), called)], called, True
         if name is not None:
-            return [TableSource(name, as_table(source, name))], name, True
+            return [table_source(source, name)], name, True
         raise TableError(
             f"A {type(source).__name__} can't be read as a stream. Pass a path, a list of paths, a folder, a dataset, "
             "a LazyFrame, a DuckDB relation, a table, or batches."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -16,10 +15,9 @@ from trueup._data._columns import Column
 from trueup._data._frames import part_of
 from trueup._data._groups import hash_column
 from trueup._data._labels import Labels, read_labels
-from trueup._data._table import CalibrationTable, listed, read_table
+from trueup._data._table import CalibrationTable, names_from, read_table
 from trueup._data._vectors import check_length, one_column, read_scores, read_weights
 from trueup.errors import (
-    ColumnError,
     DataError,
     LabelError,
     ParameterError,
@@ -28,7 +26,7 @@ from trueup.errors import (
     WeightError,
 )
 
-__all__ = ["Given", "Rows", "check_there", "given_rows", "read_rows"]
+__all__ = ["Given", "Rows", "given_rows", "read_rows"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -80,8 +78,6 @@ class Given:
         taken = {name: role for role, name in self.names.items()}
         if features is None:
             return [name for name in self.table.names if name not in taken]
-        if isinstance(features, str):
-            raise ParameterError(f"features must be a list of names, got the string {features!r}. Use [{features!r}].")
         chosen = self.columns_of("features", features)
         for name in chosen:
             if taken.get(name, "time") not in _NO_FEATURE:
@@ -91,14 +87,7 @@ class Given:
     def columns_of(self, parameter: str, wanted: Sequence[str | int]) -> list[str]:
         """The names of columns that a parameter gives by name or by place in the table."""
         assert self.table is not None
-        names, found = self.table.names, []
-        for one in wanted:
-            if not isinstance(one, (int, np.integer)):
-                check_there(parameter, one, names)
-            elif not -len(names) <= one < len(names):
-                raise ParameterError(f"{parameter} names column {one}, but X has {len(names)} columns.")
-            found.append(names[one] if isinstance(one, (int, np.integer)) else one)
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(names_from(parameter, wanted, self.table.names)))
 
     def what(self, role: str) -> str:
         """What messages call a role: the column, or the argument."""
@@ -182,7 +171,7 @@ def given_rows(X: Any, y: Any, scores: Mapping[str, Any], **more: Any) -> Given:
     for role, name in names.items():
         if table is None:
             raise ParameterError(f"{role} names the column {name!r}, but X is None. Pass X.")
-        check_there(role, name, table.names)
+        names_from(role, [name], table.names)
         other = seen.setdefault(name, role)
         if other != role and not {other, role} <= {*_NO_FEATURE}:
             raise ParameterError(f"{other} and {role} both name the column {name!r}. They must differ.")
@@ -217,12 +206,3 @@ def read_rows(
     labels = given.labels(pos_label=pos_label)
     read = {role: given.scores(role, positive=labels.positive_column) for role in scores}
     return Rows(given, chosen, labels, read, given.weights())
-
-
-def check_there(parameter: str, name: Any, names: Sequence[str]) -> None:
-    """Refuse the name of a column that is not there; say which are, and which one may have been meant."""
-    if name not in names:
-        lowered = {column.lower(): column for column in names}
-        close = get_close_matches(str(name).lower(), lowered, n=1)
-        meant = f"Did you mean {lowered[close[0]]!r}? " if close else ""
-        raise ColumnError(f"{parameter}: X has no column {name!r}. {meant}Its columns are {listed(names, 12)}.")

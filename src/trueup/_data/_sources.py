@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trueup._data._schemas import without_views
 from trueup._data._table import listed
@@ -21,12 +21,11 @@ __all__ = [
     "ColumnTypes",
     "IteratedSource",
     "QuerySource",
-    "Source",
-    "TableSource",
     "as_table",
     "doubled_column",
     "located",
     "naming",
+    "table_source",
     "telling_problems",
     "types_of",
 ]
@@ -51,29 +50,6 @@ def naming(batch: Batch) -> Iterator[None]:
 
 
 ColumnTypes: TypeAlias = "Mapping[str, pa.DataType | None]"
-
-
-class Source(Protocol):
-    """A file, a table or a query: what a stream reads, one after the other."""
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-
-    @property
-    def types(self) -> ColumnTypes:
-        """Its columns."""
-
-    @property
-    def schema(self) -> pa.Schema | None:
-        """All that is known of its columns."""
-
-    @property
-    def n_rows(self) -> int | None:
-        """How many rows it has."""
-
-    def read(self, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Its rows, so many at a time."""
 
 
 @contextlib.contextmanager
@@ -134,35 +110,8 @@ def located(tables: Iterable[pa.Table], name: str, n_rows: int | None, batch_row
 
 
 @dataclass(frozen=True, eq=False)
-class TableSource:
-    """A table in memory."""
-
-    name: str
-    table: pa.Table
-
-    @property
-    def schema(self) -> pa.Schema:
-        """What is known of its columns."""
-        return self.table.schema
-
-    @cached_property
-    def types(self) -> ColumnTypes:
-        """Its columns."""
-        return types_of(self.schema, self.name)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows it has."""
-        return int(self.table.num_rows)
-
-    def read(self, columns: Sequence[str], batch_rows: int) -> Iterator[Batch]:
-        """Its rows."""
-        return located([self.table.select(list(columns))], self.name, self.n_rows, batch_rows)
-
-
-@dataclass(frozen=True, eq=False)
 class QuerySource:
-    """What another library reads or computes when it is asked for rows."""
+    """A table in memory, or what another library reads or computes when it is asked for rows."""
 
     name: str
     schema: pa.Schema
@@ -183,6 +132,12 @@ class QuerySource:
                 yield from located(tables, self.name, self.n_rows, batch_rows)
             except self.problems as error:
                 raise FileError(f"{self.name} can't be read: {error}") from error
+
+
+def table_source(table: Any, name: str) -> QuerySource:
+    """A table in memory, of any library that gives Arrow data."""
+    held = as_table(table, name)
+    return QuerySource(name, held.schema, lambda columns, _: iter([held.select(columns)]), n_rows=held.num_rows)
 
 
 class IteratedSource:

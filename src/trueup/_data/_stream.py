@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from trueup._data._files import FileSource
 from trueup._data._schemas import KindWatch, common_schema, fitted, without_dictionaries
-from trueup._data._sources import Batch, Source
+from trueup._data._sources import Batch, IteratedSource, QuerySource
 from trueup._data._table import listed
 from trueup.errors import ColumnError, ParameterError, TableError
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["BATCH_ROWS", "Stream", "sample_of"]
 
+BATCH_ROWS = 131_072
+
 Keys: TypeAlias = npt.NDArray[np.uint64]
+Source: TypeAlias = FileSource | QuerySource | IteratedSource  # what a stream reads, one after the other
 
 
 def sample_of(batches: Iterable[Batch], n_rows: int, seed: int) -> pa.Table:
@@ -91,9 +94,6 @@ def _together(tables: list[pa.Table]) -> pa.Table:
     if len(schemas) > 1:
         schema = without_dictionaries(schema)
     return pa.concat_tables([fitted(table, schema) for table in tables]).unify_dictionaries()
-
-
-BATCH_ROWS = 131_072
 
 
 class Stream:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -13,9 +14,9 @@ import numpy.typing as npt
 
 from trueup._data._columns import Column
 from trueup._data._readers import column_from_any, column_from_numpy, column_from_series
-from trueup.errors import ColumnError, TableError
+from trueup.errors import ColumnError, ParameterError, TableError
 
-__all__ = ["CalibrationTable", "listed", "read_table"]
+__all__ = ["CalibrationTable", "listed", "names_from", "read_table"]
 
 _ACCEPTED = "a pandas, polars or pyarrow table, a dict of arrays, or a two-dimensional NumPy array"
 
@@ -74,6 +75,26 @@ def listed(names: Iterable[Any], at_most: int = 5) -> str:
     names = list(names)
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
+
+
+def names_from(parameter: str, wanted: Iterable[str | int], names: Sequence[str]) -> list[str]:
+    """The names of columns that a parameter gives by name or by place; an error says which one may have been meant."""
+    if isinstance(wanted, str):
+        raise ParameterError(f"{parameter} must be a list of names, got the string {wanted!r}. Use [{wanted!r}].")
+    found = []
+    for one in wanted:
+        is_place = isinstance(one, (int, np.integer)) and not isinstance(one, bool)
+        if is_place and not -len(names) <= int(one) < len(names):
+            raise ParameterError(f"{parameter} names column {one}, but X has {len(names)} columns.")
+        found.append(names[int(one)] if is_place else str(one))
+    there = set(names)
+    absent = [name for name in found if name not in there]
+    if absent:
+        lowered = {name.lower(): name for name in names}
+        close = get_close_matches(absent[0].lower(), lowered, n=1)
+        meant = f"Did you mean {lowered[close[0]]!r}? " if close else ""
+        raise ColumnError(f"{parameter}: X has no column {listed(absent)}. {meant}Its columns are {listed(names, 12)}.")
+    return found
 
 
 def _from_frame(X: Any) -> CalibrationTable | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import CalibrationTable, Column, listed
+from trueup._data import CalibrationTable, Column, names_from
 from trueup._model import Feature, FeatureSpec, OpaqueValue, ValueKind
 from trueup.errors import ColumnError, ParameterError, TableError
 
@@ -40,7 +39,7 @@ def learn_features(
             "Pass a table with at least one column."
         )
     if score_column is not None:
-        _check_there([score_column], table, "score_column")
+        names_from("score_column", [score_column], table.names)
     chosen = [name for name in table.names if name != score_column] if features is None else _chosen(features, table)
     if score_column in chosen:
         raise ParameterError(
@@ -79,15 +78,6 @@ def chosen_columns(
     return [(name, name in named) for name in chosen]
 
 
-def _chosen(features: Sequence[str], table: CalibrationTable) -> list[str]:
-    if isinstance(features, str):
-        raise ParameterError(f"features must be a list of names, got the string {features!r}. Use [{features!r}].")
-    names = _names_from(features, table, "features")
-    if len(set(names)) < len(names):
-        raise ParameterError("features names a column twice.")
-    return names
-
-
 def _named_categorical(categorical: str | Iterable[str | int], table: CalibrationTable) -> set[str]:
     if isinstance(categorical, str):
         if categorical != "from_dtype":
@@ -96,31 +86,14 @@ def _named_categorical(categorical: str | Iterable[str | int], table: Calibratio
                 f"[{categorical!r}] to name one column."
             )
         return set()
-    return set(_names_from(categorical, table, "categorical_features"))
+    return set(names_from("categorical_features", categorical, table.names))
 
 
-def _names_from(wanted: Iterable[str | int], table: CalibrationTable, parameter: str) -> list[str]:
-    """Names from names or positions."""
-    names = []
-    for entry in wanted:
-        if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
-            if not -len(table.names) <= entry < len(table.names):
-                raise ParameterError(f"{parameter} names column {entry}, but X has {len(table.names)} columns.")
-            names.append(table.names[entry])
-        else:
-            names.append(str(entry))
-    _check_there(names, table, parameter)
+def _chosen(features: Sequence[str], table: CalibrationTable) -> list[str]:
+    names = names_from("features", features, table.names)
+    if len(set(names)) < len(names):
+        raise ParameterError("features names a column twice.")
     return names
-
-
-def _check_there(names: Iterable[str], table: CalibrationTable, parameter: str) -> None:
-    absent = [name for name in names if name not in table]
-    if absent:
-        by_lower_case = {name.lower(): name for name in table.names}
-        nearest = difflib.get_close_matches(absent[0].lower(), by_lower_case, n=1)
-        hint = f"Did you mean {by_lower_case[nearest[0]]!r}? " if nearest else ""
-        columns = listed(table.names, 12)
-        raise ColumnError(f"{parameter}: X has no column {listed(absent)}. {hint}Its columns are {columns}.")
 
 
 def learn_column(column: Column, named_categorical: bool) -> Feature:
