@@ -14,10 +14,11 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import trueup
 from trueup import MCGrad, baselines
-from trueup.errors import DataError, LabelError, MissingScoreWarning, ScoreError, WeightError
+from trueup.errors import ColumnError, DataError, LabelError, MissingScoreWarning, ScoreError, WeightError
 
 N = 600
 RNG = np.random.default_rng(9)
@@ -47,6 +48,38 @@ def fitted(method: Any, **more: Any) -> Any:
 
 def test_all_of_them_are_tested_here() -> None:
     assert sorted(type(method).__name__ for method in METHODS) == sorted(baselines.__all__)
+
+
+RESAMPLED = "the hold-out is drawn by row, so a row of weight 2 and the row written twice fall on different sides"
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    return {"check_sample_weight_equivalence_on_dense_data": RESAMPLED} if len(estimator.get_params()) > 1 else {}
+
+
+# Those of segments need segments=, which the checks don't pass; they share the code that is checked here.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:can't check dok sparse matrix:UserWarning")
+@parametrize_with_checks([*METHODS[:3], baselines.LSBoost()], expected_failed_checks=expected_failures)
+def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", METHODS[3:], ids=lambda method: type(method).__name__)
+def test_a_column_of_labels_is_taken_and_a_table_without_columns_is_not(method: Any) -> None:
+    with pytest.warns(UserWarning, match="A column-vector y was passed"):
+        column = clone(method).fit(X, LABELS[:, None], scores=SCORES, segments=SEGMENTS)
+    assert np.array_equal(column.calibrate(X, SCORES), fitted(method).calibrate(X, SCORES))
+    with pytest.raises(ColumnError, match=r"0 feature\(s\)"):
+        clone(method).fit(np.empty((N, 0)), LABELS, scores=SCORES, segments=SEGMENTS)
+
+
+@every_method
+def test_they_predict_as_classifiers_do(method: Any) -> None:
+    model = fitted(method)
+    probabilities = model.predict_proba(X, scores=SCORES)
+    assert np.array_equal(probabilities[:, 1], model.calibrate(X, SCORES))
+    assert np.array_equal(model.predict(X, scores=SCORES), (probabilities[:, 1] > 0.5).astype(int))
 
 
 @every_method

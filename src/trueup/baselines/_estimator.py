@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._data import CalibrationTable
@@ -23,8 +23,56 @@ Floats = npt.NDArray[np.float64]
 _ANY_SCORE = 0.5  # stands for a missing one, whose row gets NaN in the end
 
 
-class Baseline(BaseEstimator):  # type: ignore[misc]
+class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A calibration that is fitted and applied as `MCGrad` is."""
+
+    calibrate: Callable[..., Floats]
+
+    def predict_proba(self, X: Any, **given: Any) -> Floats:
+        """Calibrated probabilities of both classes.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+        **given : object
+            What else `calibrate` takes: the scores, and the masks of segments.
+
+        Returns
+        -------
+        float64 array of two columns
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self, "classes_")
+        positive = self.calibrate(X, **given)
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X: Any, **given: Any) -> npt.NDArray[Any]:
+        """The more probable label of each row.
+
+        Parameters
+        ----------
+        X : table
+            The rows.
+        **given : object
+            What else `calibrate` takes: the scores, and the masks of segments.
+
+        Returns
+        -------
+        array
+            Labels from ``classes_``.
+        """
+        positive = self.predict_proba(X, **given)[:, 1]
+        return np.asarray(self.classes_[(positive > 0.5).astype(np.intp)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True  # without scores, most of them give the base rate to every row
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
 
     def _keep(self, rows: FitRows) -> None:
         """Remember what scoring needs to know of the rows: their columns, classes and base rate."""
@@ -32,6 +80,10 @@ class Baseline(BaseEstimator):  # type: ignore[misc]
         self._base_model = CalibrationModel(columns, (), rows.base_rate, rows.given.classes)
         self.classes_ = np.array(rows.given.classes)
         self.n_features_in_ = len(columns.columns)
+        if columns.named:
+            self.feature_names_in_ = np.array(columns.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _read(self, X: Any, scores: Any) -> tuple[CalibrationTable, Floats, npt.NDArray[np.bool_]]:
         """A table, its base scores, and which of them are missing and stand in for nothing."""

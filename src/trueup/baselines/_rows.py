@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import column_or_1d
 
 from trueup._data import (
     CalibrationTable,
@@ -86,6 +87,13 @@ def read_rows(X: Any, y: Any, scores: Any, sample_weight: Any, like: FitRows | N
     table = read_table(X)
     if table.n_rows == 0:
         raise DataError("X has no rows: found array with 0 sample(s), and at least one is needed.")
+    if not table.names:
+        raise ColumnError(
+            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required. "
+            "Pass a table with at least one column."
+        )
+    if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
+        y = column_or_1d(y, warn=True)  # as scikit-learn's own classifiers do
     weights = read_weights(sample_weight, table.n_rows)
     labels = read_labels(y, table.n_rows, like=None if like is None else like.given)
     base_rate = None
