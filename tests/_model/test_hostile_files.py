@@ -35,6 +35,7 @@ def test_thousands_of_hostile_files_are_refused_or_harmless() -> None:
     assert report["outcomes"]["refused"] >= 4000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
 @pytest.mark.parametrize("golden", MAPS)
 def test_so_are_hostile_files_of_maps_of_the_score(golden: str) -> None:

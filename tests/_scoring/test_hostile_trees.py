@@ -353,6 +353,7 @@ def feed_garbage(data: st.DataObject) -> None:
         trees.probability_of_one(row.tolist(), 0.5)
 
 
+@pytest.mark.slow
 def test_garbage_never_crashes() -> None:
     done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

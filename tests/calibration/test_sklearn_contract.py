@@ -42,6 +42,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     return {"check_sample_weight_equivalence_on_dense_data": RESAMPLED} if isinstance(estimator, MCGrad) else {}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::trueup.errors.InsufficientDataWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:can't check dok sparse matrix:UserWarning")

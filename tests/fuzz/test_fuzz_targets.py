@@ -22,6 +22,7 @@ def fuzzed(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
 @pytest.mark.parametrize(
     ("target", "runs"), [("model_file", 1000), ("json_body", 2000), ("arrow_body", 2000), ("condition", 3000)]

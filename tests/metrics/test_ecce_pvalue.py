@@ -86,6 +86,7 @@ def test_a_larger_range_is_less_likely(x: float, z: float) -> None:
     assert 0 <= brownian_range_survival(large) <= brownian_range_survival(small) <= 1
 
 
+@pytest.mark.slow
 def test_survival_agrees_with_simulated_walks() -> None:
     # A walk of m normal steps misses the extremes between its steps: its range is short by 2 × 0.5826 / √m
     # on average, 0.037 here. Shifted by that, 4,000 walks give each frequency to ±0.008 (one sigma at most).
@@ -109,6 +110,7 @@ def pvalues_of_true_models() -> NDArray[np.float64]:
     return np.array(pvalues)
 
 
+@pytest.mark.slow
 def test_one_true_model_in_twenty_is_rejected_at_five_percent(
     pvalues_of_true_models: NDArray[np.float64],
 ) -> None:
@@ -116,6 +118,7 @@ def test_one_true_model_in_twenty_is_rejected_at_five_percent(
     assert 29 <= np.sum(pvalues_of_true_models < 0.05) <= 71
 
 
+@pytest.mark.slow
 def test_pvalues_of_true_models_are_uniform(pvalues_of_true_models: NDArray[np.float64]) -> None:
     # Kolmogorov's distance of 1,000 uniform values stays below 1.63 / √1000 = 0.052 in 99 of 100 cases. That
     # a path of 10,000 rows misses the extremes between them adds 0.01: a range short by 1.17 / √10000, times

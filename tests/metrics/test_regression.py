@@ -146,6 +146,7 @@ def draw_true(kind: str, rng: np.random.Generator, rows: int) -> tuple[FloatArra
     return predictions + sigmas * noise, predictions, weights, sigmas**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["even noise", "uneven noise", "skewed noise", "weights"])
 def test_one_true_model_in_twenty_is_rejected_at_five_percent(kind: str) -> None:
     # Of 1,500, 5 % ± 0.6 %. A path of 1,000 rows misses the extremes between them: the range is short by 0.037
@@ -156,6 +157,7 @@ def test_one_true_model_in_twenty_is_rejected_at_five_percent(kind: str) -> None
     assert 0.03 < np.mean(rejected) < 0.07
 
 
+@pytest.mark.slow
 def test_ties_make_rejections_rarer_never_more_frequent() -> None:
     # About 15 distinct predictions: the path stops 15 times, and misses more of its extremes.
     rng = np.random.default_rng(6)
@@ -164,6 +166,7 @@ def test_ties_make_rejections_rarer_never_more_frequent() -> None:
     assert 0.005 < np.mean(rejected) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["even noise", "uneven noise", "skewed noise", "weights", "ties"])
 def test_the_estimated_variance_has_the_mean_it_should(kind: str) -> None:
     # One estimate from 300 rows is off by √(3/300) = 10 % for even normal noise, up to 25 % for the others; the

@@ -268,6 +268,7 @@ def test_scores_of_0_and_1_are_drawn_as_they_say() -> None:
     assert steps.max() <= 20
 
 
+@pytest.mark.slow
 def test_one_true_model_in_twenty_raises_a_false_alarm() -> None:
     # Binomial(200, 0.05): 10 ± 3.1; three standard deviations either side. Without step-down's maxima, the least of
     # some 20 p-values would be below 5 % in most models.

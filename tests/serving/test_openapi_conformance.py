@@ -81,6 +81,7 @@ def asked(document: Any, path: str, method: str, mode: Any, examples: int) -> se
     return statuses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_requests_that_fit_the_document_get_the_answers_that_it_tells_of(document, path, method):
     statuses = asked(document, path, method, GenerationMode.POSITIVE, 25 if method == "POST" else 3)
@@ -89,6 +90,7 @@ def test_requests_that_fit_the_document_get_the_answers_that_it_tells_of(documen
         assert 200 in statuses  # a request without rows, at the least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "method"), OPERATIONS[:2])
 def test_requests_that_do_not_fit_are_refused_as_the_document_tells(document, path, method):
     statuses = asked(document, path, method, GenerationMode.NEGATIVE, 25)

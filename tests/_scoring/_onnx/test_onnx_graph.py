@@ -48,6 +48,7 @@ def sigmoid(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("float_type", ["float64", "float32"])
 def test_it_agrees_with_the_model_on_100_000_rows_of_simulated_traffic(traffic_model, export, run, rounded, float_type):
     rows = make_traffic(100_000, random_state=1)  # with missing values, and versions that were not there at fit

@@ -58,6 +58,7 @@ def test_p_values_are_adjusted_as_holm_says() -> None:
         assert row["adjusted_p_value"] == pytest.approx(running, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "rare", "ties"])
 def test_true_scores_raise_no_more_alarms_than_the_level_allows(kind: str) -> None:
     n_audits, level = 100, 0.2
