@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import trueup
-from trueup.cli._audit import values_needed
 from trueup.datasets import make_traffic
 
 ROLES = ("--label=y", "--score=p", "--weight=w")
@@ -34,7 +33,7 @@ def shown_rows(out):
 def test_the_screen_says_what_a_person_asks(audit):
     outcome = audit(*QUICK)
     assert (outcome.code, outcome.err) == (0, "")
-    for part in ("scored.parquet: 'p' against 'y'", "2,000", "promised 30.", "observed 2", "ECCE", "MCE", "Alpha"):
+    for part in ("scored.parquet: 'p' against 'y'", "2,000", "predicted 30.", "observed 2", "ECCE", "MCE", "Alpha"):
         assert part in outcome.out
     assert re.search(r"MCE +\d+\.\d σ \(p ≤ 0\.025\), the worst segment; 0\.\d{4} of all rows", outcome.out)
     assert re.search(r"an error of \d0 points in \d+(\.\d)? % of the rows, in 80 % of cases", outcome.out)
@@ -131,17 +130,6 @@ def test_by_takes_every_value_and_every_combination(audit, shared):
     names = {segment["segment"] for segment in found["segments"]}
     assert {"country = US", "version = 8.10", "country is missing and version = 9.0"} <= names
     assert "all rows" in names
-
-
-def test_by_takes_numbers_as_values_if_they_are_few_and_as_ranges_if_many(scored):
-    days = np.arange(2000) % 7
-    table = pa.table({"day": days, "hour": scored["hour"], "amount": scored["amount"], "country": scored["country"]})
-    # 24 hours are too many to be told apart, unless they are said to be categories; missing is a value to Arrow.
-    assert values_needed(table, []) == {"day": 7, "hour": 5, "amount": 5, "country": 4}
-    assert values_needed(table, ["hour"])["hour"] == 24
-    assert values_needed(pa.table({"flag": [True, True]}), []) == {"flag": 2}
-    with pytest.warns(trueup.errors.DataWarning, match="'id' has 150 values. The 99 most frequent"):
-        assert values_needed(pa.table({"id": [f"{i}" for i in range(150)]}), []) == {"id": 100}
 
 
 def test_by_takes_each_day_of_a_column_of_dates(run, shared, tmp_path):
@@ -349,7 +337,7 @@ def test_a_score_is_required(run, shared):
 
 
 def test_the_place_of_the_table_is_checked_before_the_work(audit, shared, tmp_path, monkeypatch):
-    monkeypatch.setattr("trueup.cli._audit.TableSource.of", lambda *_: pytest.fail("the work has begun"))
+    monkeypatch.setattr("trueup.cli._files.TableSource.of", lambda *_: pytest.fail("the work has begun"))
     assert "there is no folder" in audit("-o", tmp_path / "no" / "s.csv").err
     assert "none of the known endings" in audit("-o", tmp_path / "s.txt").err
     assert "the table itself" in audit("-o", shared.table).err

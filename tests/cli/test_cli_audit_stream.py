@@ -50,7 +50,14 @@ def test_the_numbers_are_those_of_a_sketch_in_python(run, shared, parts, source)
 def test_the_screen_says_ranges_and_by_whose_rule(run, parts):
     outcome = run("audit", parts, *ROLES, *QUICK)
     assert (outcome.code, outcome.err) == (0, "")
-    for part in ("parts: 'p' against 'y'", "2,000", "promised 30.", "ECCE", "MCE", "shared among them (Holm)"):
+    for part in (
+        "parts: 'p' against 'y'",
+        "2,000",
+        "predicted 30.",
+        "ECCE",
+        "MCE",
+        "corrected for their number (Holm)",
+    ):
         assert part in outcome.out
     assert re.search(r"^country = NA +\d+ .* too low .* \*$", outcome.out, re.M)
 

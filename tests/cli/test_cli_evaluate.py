@@ -137,7 +137,7 @@ def test_a_csv_file_is_read_with_its_dates(evaluate, tmp_path, visits):
         (["--weight=country"], 3, "The weights, column 'country'"),
         (["--time=country"], 3, "Column 'country' holds text such as"),
         (["--features=label"], 2, "--features names 'label', which is the column of --label"),
-        (["--test-size=1.2"], 2, "no share between 0 and 1"),
+        (["--test-size=1.2"], 2, "--test-size must be a share between 0 and 1, got 1.2"),
         (["--manifest=models.json"], 2, "a folder of tables, or --manifest"),
     ],
 )
@@ -151,7 +151,7 @@ def test_errors_name_options_and_columns_and_write_nothing(evaluate, tmp_path, v
 def test_a_folder_of_other_files_is_refused_before_the_work(evaluate, tmp_path, monkeypatch):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.doc").write_text("mine")
-    monkeypatch.setattr("trueup.cli._evaluate.evaluated", lambda *_: pytest.fail("worked first"))
+    monkeypatch.setattr("trueup.cli._evaluate._evaluated", lambda *_, **__: pytest.fail("worked first"))
     outcome = evaluate()
     assert outcome.code == 3
     assert "The folder has other files in it (thesis.doc). Name a new one" in outcome.err

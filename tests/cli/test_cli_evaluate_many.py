@@ -9,7 +9,7 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-from trueup.cli import _evaluate_many
+from trueup.cli import _evaluate
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
 from trueup.datasets import make_traffic
 from trueup.errors import ParameterError
@@ -38,13 +38,13 @@ def quick_pages(monkeypatch):
 def evaluated_names(monkeypatch):
     """The names of the models that were evaluated, and not taken from an earlier run."""
     names = []
-    real = _evaluate_many.evaluated
+    real = _evaluate._evaluated
 
-    def listening(request, spec):
+    def listening(spec, *rest, **options):
         names.append(spec.name)
-        return real(request, spec)
+        return real(spec, *rest, **options)
 
-    monkeypatch.setattr(_evaluate_many, "evaluated", listening)
+    monkeypatch.setattr(_evaluate, "_evaluated", listening)
     return names
 
 
@@ -99,16 +99,16 @@ def test_one_bad_table_does_not_stop_the_others(run, tables, tmp_path):
 
 
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(run, tables, tmp_path, monkeypatch):
-    real = _evaluate_many.evaluated
+    real = _evaluate._evaluated
 
-    def stop_at_the_second(request, spec):
+    def stop_at_the_second(spec, *rest, **options):
         if spec.name == "feed":
             raise KeyboardInterrupt
-        return real(request, spec)
+        return real(spec, *rest, **options)
 
     arguments = ["evaluate", tables, *OPTIONS, "-q", "-o", tmp_path / "out"]
     with monkeypatch.context() as patch:
-        patch.setattr(_evaluate_many, "evaluated", stop_at_the_second)
+        patch.setattr(_evaluate, "_evaluated", stop_at_the_second)
         outcome = run(*arguments)
     assert outcome.code == 130
     assert "the same command goes on from there" in outcome.err

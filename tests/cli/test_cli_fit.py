@@ -98,7 +98,7 @@ def test_the_index_of_a_pandas_frame_is_no_feature_and_that_is_said(run, quick, 
     frame = shared.scored.to_pandas().query("hour > 3")  # the index has gaps now, so it is stored
     frame.to_parquet(tmp_path / "t.parquet")
     outcome = run("fit", tmp_path / "t.parquet", "--label=y", "--score=p", "--json", "-o", tmp_path / "m", *quick)
-    assert outcome.err.startswith("warning: Column '__index_level_0__' is the index")
+    assert outcome.err.startswith("warning: Ignoring column '__index_level_0__': it is the index")
     assert "__index_level_0__" not in {feature["name"] for feature in outcome.json["features"]}
 
 
@@ -130,7 +130,7 @@ def test_quiet_says_nothing(run, quick, shared, tmp_path):
         (["--label=y", "--score=p", "--weight=country"], "The weights, column 'country'", 3),
         (["--label=y", "--score=hour"], "Column 'hour': ", 3),
         (["--label=y", "--score=p", "--jobs=0"], "n_jobs must not be 0", 2),
-        (["--label=y", "--score=p", "--validation=1"], "at least 2 folds", 2),
+        (["--label=y", "--score=p", "--validation=1"], "from 2 to 100 folds", 2),
         (["--label=y", "--score=p", "--lightgbm-param", "objective=l2"], "objective", 2),
     ],
 )

@@ -72,7 +72,7 @@ def test_the_index_of_a_pandas_frame_is_no_feature_here_either(run, quick, folde
     for path in folder.iterdir():
         pq.read_table(path).to_pandas().query("hour > 3").to_parquet(path)
     outcome = run("fit", folder, "-o", tmp_path / "m.trueup", *OPTIONS, *quick)
-    assert "'__index_level_0__' is the index" in outcome.err
+    assert "Ignoring column '__index_level_0__': it is the index" in outcome.err
     assert "__index_level_0__" not in {feature["name"] for feature in outcome.json["features"]}
 
 
@@ -127,7 +127,7 @@ def test_a_model_is_not_written_among_the_tables(run, quick, folder):
     ("arguments", "message"),
     [
         (["--in-memory"], "--in-memory reads one file"),
-        (["--in-memory", "--scheduler=tcp://127.0.0.1:1"], "workers read the files"),
+        (["--in-memory", "--scheduler=tcp://127.0.0.1:1"], "the workers of a cluster read the files"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(run, quick, folder, tmp_path, arguments, message):

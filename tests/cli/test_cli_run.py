@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 
+import trueup
 from trueup.cli._columns import check_column
 from trueup.cli._errors import ExitCode, error_line, exit_code_of, one_line
 from trueup.errors import ColumnError, DataError, ModelFileError, ParameterError, TrueupWarning
@@ -15,10 +16,10 @@ def raising(monkeypatch):
     """Make `trueup inspect x` raise something."""
 
     def install(problem):
-        def work(*_):
+        def work(*_, **__):
             raise problem
 
-        monkeypatch.setattr("trueup.cli._app.inspect", work)
+        monkeypatch.setattr("trueup._scoring.load", work)
 
     return install
 
@@ -54,14 +55,17 @@ def test_a_bug_says_how_to_see_more(run, raising, monkeypatch):
     assert "Traceback" in run("inspect", "x").err
 
 
-def test_our_warnings_are_lines_and_others_are_left_alone(run, monkeypatch):
-    def work(*_):
-        warnings.warn("rows\nare few", TrueupWarning, stacklevel=1)
+def test_our_warnings_are_lines_and_others_are_left_alone(run, shared, monkeypatch):
+    load = trueup.load
 
-    monkeypatch.setattr("trueup.cli._app.inspect", work)
-    assert run("inspect", "x").err == "warning: rows are few\n"
+    def warning(path, **options):
+        warnings.warn("rows\nare few", TrueupWarning, stacklevel=1)
+        return load(path, **options)
+
+    monkeypatch.setattr("trueup._scoring.load", warning)
+    assert run("inspect", shared.model).err == "warning: rows are few\n"
     shown = warnings.showwarning
-    run("inspect", "x")
+    run("inspect", shared.model)
     assert warnings.showwarning is shown
 
 
@@ -69,7 +73,7 @@ def test_ctrl_c_after_the_write_does_not_claim_that_nothing_was_written(run, sha
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trueup.cli._apply._print_summary", stop)
+    monkeypatch.setattr("trueup.cli._apply.screen", stop)
     output = tmp_path / "o.csv"
     outcome = run("apply", shared.table, "-m", shared.model, "-o", output)
     assert outcome.code == 130
@@ -95,8 +99,6 @@ def test_the_closest_name_is_suggested_and_long_lists_are_cut():
 
 
 def test_the_version_is_printed(run):
-    import trueup
-
     assert run("--version").out == f"trueup {trueup.__version__}\n"
 
 

@@ -25,11 +25,11 @@ def test_a_model_that_is_missing_or_broken_is_an_error_before_anything_listens(r
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["a=x", "a=y"], "two models have one name"),
+        (["a=x", "a=y"], "Two models have the same name"),
         (["a b=x"], "can't be the name of a model"),
         (["{model}", "--shadow=other={model}"], "no model 'other'"),
         (["{model}", "--certfile=cert.pem"], "give both files"),
-        (["{model}", "--shadow-log=x"], "no candidate"),
+        (["{model}", "--shadow-log=x"], "A shadow log needs a candidate"),
         (["{model}", "--host="], "The host is empty"),
     ],
 )

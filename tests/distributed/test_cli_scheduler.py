@@ -15,7 +15,7 @@ import pytest
 from distributed import Client
 
 import trueup
-import trueup.cli._fit_stream
+import trueup.cli._fit
 from dask_fits import quick_estimator, rows_of_traffic
 from trueup.cli import main
 from trueup.distributed import fit_dask
@@ -81,7 +81,7 @@ def test_a_scheduler_that_can_not_be_reached_is_told_of_soon(
     monkeypatch: pytest.MonkeyPatch,
     address: str,
 ) -> None:
-    monkeypatch.setattr(trueup.cli._fit_stream, "PATIENCE", 0.5)
+    monkeypatch.setattr(trueup.cli._fit, "PATIENCE", 0.5)
     with socket.socket() as nobody:  # who holds a port, and doesn't listen
         nobody.bind(("127.0.0.1", 0))
         named = address.format(port=nobody.getsockname()[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trueup._report import Form
-from trueup.cli._rules import PrimaryMetric
+from trueup.cli._options import PrimaryMetric
 from trueup.comparison import compare
 from trueup.metrics import METRICS
 

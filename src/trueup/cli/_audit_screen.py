@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._findings import Finding, Findings, detectable_in_words, in_plural, p_value_in_words, verdict
-from trueup.cli._printing import facts, percent, screen, shown
+from trueup.cli._findings import Findings, sigmas
+from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, print_places, screen, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trueup.cli._audit import AuditRequest
+    from trueup.cli._answer import Answer
 
 __all__ = ["print_audit"]
 
@@ -18,39 +19,39 @@ _WIDTH_WITH_ROOM = 96
 _WIDTH_OF_A_TABLE = 72
 
 
-def print_audit(request: AuditRequest, heading: str, findings: Findings, seconds: float) -> None:
+def print_audit(heading: str, findings: Findings, seconds: float, with_trees: bool, to: Answer) -> None:
     """Show an audit on stdout."""
     console, result = screen(), findings.result
     console.print(heading, style="bold", soft_wrap=True)
     console.print(facts(_facts(findings, seconds)))
     console.print()
     colour = "red" if result.significant else "green" if result.n_segments else "yellow"
-    console.print(verdict(findings), style=f"bold {colour}")
+    console.print(findings.verdict, style=f"bold {colour}")
     if findings.shown:
         console.print()
         _print_segments(console, findings)
-        _print_notes(console, findings, request.discover)
-    if request.output is not None:
-        console.print(f"All segments are in {shown(request.output)}.", soft_wrap=True)
-    if request.html is not None:
-        console.print(f"The report is {shown(request.html)}.", soft_wrap=True)
+        _print_notes(console, findings, with_trees)
+    print_places(console, to)
 
 
 def _facts(findings: Findings, seconds: float) -> list[tuple[str, Any]]:
+    from trueup.auditing import detectable_in_words
+
     result = findings.result
-    promised, observed = (_rate(value, result.prevalence) for value in (result.mean_score, result.prevalence))
+    values = result.to_dict(0)
+    predicted, observed = (_rate(value, result.prevalence) for value in (result.mean_score, result.prevalence))
     rows: list[tuple[str, Any]] = [
         ("Rows", f"{result.n:,}, audited in {seconds:.1f} s"),
-        ("Base rate", f"promised {promised}, observed {observed}"),
+        ("Base rate", f"predicted {predicted}, observed {observed}"),
         (
             "ECCE",
-            f"{findings.ecce_sigmas} σ ({_chance(result.p_value)}), all rows together; {result.ecce:.4f} of them",
+            f"{sigmas(values)} σ ({_chance(result.p_value)}), all rows together; {result.ecce:.4f} of them",
         ),
     ]
     if result.n_segments:
         chance = _chance(result.mce_p_value, findings.n_draws)
         rows.append(
-            ("MCE", f"{findings.mce_sigmas} σ ({chance}), the worst segment; {result.mce_absolute:.4f} of all rows")
+            ("MCE", f"{sigmas(values, 'mce')} σ ({chance}), the worst segment; {result.mce_absolute:.4f} of all rows")
         )
         rows.append(("Alpha", f"{result.alpha:.4f}"))
     rows.append(("Segments", _segments_in_words(findings)))
@@ -65,7 +66,8 @@ def _segments_in_words(findings: Findings) -> str:
     result = findings.result
     words = f"{result.n_segments:,} tested"
     if not findings.n_draws:
-        words += f"; p-values shared among them ({findings.rule})"
+        rule = "Bonferroni" if hasattr(result, "null_samples") else "Holm"
+        words += f"; p-values corrected for their number ({rule})"
     return words
 
 
@@ -83,12 +85,12 @@ def _print_segments(console: Console, findings: Findings) -> None:
         console.print(_table(findings, gap=2 if console.width >= _WIDTH_WITH_ROOM else 1))
         return
     for finding in findings.shown:
-        style = "bold" if finding.is_significant else "dim"
-        console.print(shown(finding.segment), style=style)
-        promised, observed, interval = _rates(finding, findings.result.prevalence)
+        style = "bold" if finding["significant"] else "dim"
+        console.print(shown(finding["segment"]), style=style)
+        predicted, observed, interval = _rates(finding, findings.result.prevalence)
         numbers = (
-            f"{finding.rows:,} rows ({percent(finding.share)}), promised {promised}, observed {observed} "
-            f"({interval}), {finding.score_is}, {finding.sigmas} σ, p {_p_value(finding, findings)}"
+            f"{finding['rows']:,} rows ({percent(finding['share'])}), predicted {predicted}, observed {observed} "
+            f"({interval}), {_score_is(finding)}, {sigmas(finding)} σ, p {_p_value(finding, findings)}"
         )
         console.print(Padding(numbers, (0, 0, 0, 2)), style=style)
 
@@ -98,29 +100,30 @@ def _table(findings: Findings, gap: int) -> Any:
 
     table = Table(box=None, padding=(0, gap, 0, 0), header_style="cyan", pad_edge=False)
     table.add_column("Segment", overflow="fold")
-    for name in ("Rows", "Promised", "Observed"):
+    for name in ("Rows", "Predicted", "Observed"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Score is", no_wrap=True)
     for name in ("σ", "p"):
         table.add_column(name, justify="right", no_wrap=True)
     for finding in findings.shown:
-        promised, observed, interval = _rates(finding, findings.result.prevalence)
+        predicted, observed, interval = _rates(finding, findings.result.prevalence)
         table.add_row(
-            shown(finding.segment),
-            f"{finding.rows:,}\n{percent(finding.share)}",
-            promised,
+            shown(finding["segment"]),
+            f"{finding['rows']:,}\n{percent(finding['share'])}",
+            predicted,
             f"{observed}\n{interval}",
-            finding.score_is,
-            finding.sigmas,
+            _score_is(finding),
+            sigmas(finding),
             _p_value(finding, findings),
-            style="bold" if finding.is_significant else "dim",
+            style="bold" if finding["significant"] else "dim",
         )
     return table
 
 
 def _print_notes(console: Console, findings: Findings, with_trees: bool) -> None:
     more = []
-    shown_stories = sum(finding.is_significant for finding in findings.shown)
+    n_untold = findings.result.n_significant - findings.n_stories - findings.n_repeating
+    shown_stories = sum(finding["significant"] for finding in findings.shown)
     if findings.folded and findings.n_stories > shown_stories:
         stories = in_plural(findings.n_stories - shown_stories, "more story", "more stories")
         more.append(f"{stories} (--top {findings.n_stories})")
@@ -130,26 +133,30 @@ def _print_notes(console: Console, findings: Findings, with_trees: bool) -> None
         )
     if more:
         console.print(f"and {', and '.join(more)}.")
-    if findings.folded and findings.n_untold:
-        others = in_plural(findings.n_untold, "more segment is", "more segments are")
+    if findings.folded and n_untold:
+        others = in_plural(n_untold, "more segment is", "more segments are")
         console.print(f"{others} significantly wrong, and these don't explain it: correct these first.")
     notes = ["Ranges: 95 % intervals."]
     if findings.n_draws:
         notes.insert(0, "p: the chance of as much anywhere in this search if the scores are true.")
-    if findings.n_significant:
+    if findings.result.n_significant:
         notes.append("*: significant.")
-    if any("–" in finding.sigmas for finding in findings.shown):
+    if any("–" in sigmas(finding) for finding in findings.shown):
         notes.append("σ: the exact value is in the range.")
     if with_trees:
         notes.append("Segments that trees found are tested on the half of the rows that the trees did not see.")
     console.print(" ".join(notes), style="dim")
 
 
-def _rates(finding: Finding, prevalence: float) -> tuple[str, str, str]:
-    promised, observed = (_rate(value, prevalence) for value in (finding.mean_score, finding.observed_rate))
+def _score_is(finding: Mapping[str, Any]) -> str:
+    return {"over-estimates": "too high", "under-estimates": "too low"}.get(finding["direction"], "both")
+
+
+def _rates(finding: Mapping[str, Any], prevalence: float) -> tuple[str, str, str]:
+    predicted, observed = (_rate(finding[name], prevalence) for name in ("mean_score", "observed_rate"))
     digits = _digits(prevalence)
-    low, high = (f"{100 * bound:.{digits}f}" for bound in (finding.observed_low, finding.observed_high))
-    return promised, observed, f"{low}–{high}"
+    low, high = (f"{100 * finding[bound]:.{digits}f}" for bound in ("observed_low", "observed_high"))
+    return predicted, observed, f"{low}–{high}"
 
 
 def _rate(value: float, prevalence: float) -> str:
@@ -161,6 +168,6 @@ def _digits(prevalence: float) -> int:
     return 1 if prevalence >= 0.01 else 2 if prevalence >= 0.001 else 3
 
 
-def _p_value(finding: Finding, findings: Findings) -> str:
-    mark = " *" if finding.is_significant else ""
-    return p_value_in_words(finding.adjusted_p_value, findings.n_draws) + mark
+def _p_value(finding: Mapping[str, Any], findings: Findings) -> str:
+    mark = " *" if finding["significant"] else ""
+    return p_value_in_words(finding["adjusted_p_value"], findings.n_draws) + mark

@@ -3,162 +3,111 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._audit import AuditRequest, judge, print_findings, values_needed
-from trueup.cli._columns import Roles, assign_roles, positive_label
-from trueup.cli._dates import dates_of, refuse_dates
-from trueup.cli._errors import after_writing
-from trueup.cli._files import STANDARD_STREAM, check_output
-from trueup.cli._findings import findings_of_sketch
-from trueup.cli._printing import reader_may_leave, working_on
-from trueup.cli._segment_table import check_segment_table, write_segment_table
-from trueup.cli._streams import name_of, refuse_output_in, stream_of
+from trueup.cli._columns import Columns, Roles, naming_columns, positive_label
+from trueup.cli._files import STANDARD_STREAM, Reading
+from trueup.cli._printing import working_on
+from trueup.cli._streams import refuse_output_in, stream_of
 from trueup.errors import DataWarning, LabelError, ParameterError
 
 if TYPE_CHECKING:
     from trueup._data import Stream
     from trueup.auditing import Sketch, SketchSpec
 
-__all__ = ["audit_batches"]
+__all__ = ["merged", "sketched"]
 
 _SAMPLE_ROWS = 200_000
-_DEPTH, _VALUES = 3, 3
 
 
-def audit_batches(request: AuditRequest) -> int | None:
-    """Audit tables by way of their sketch, say what came out, and whether that is within the limits."""
-    _refuse_what_needs_rows(request)
-    output_format = check_segment_table(request.output, request.table)
-    if request.save_sketch is not None:
-        check_output(request.save_sketch)
-    started = time.perf_counter()
-    sketch = _merged(request) if request.sketches else _sketched(request)
-    result = sketch.audit(min_rows=request.options["min_rows"], significance=request.options["significance"])
-    findings = findings_of_sketch(result, request.top)
-    seconds = time.perf_counter() - started
-    if request.save_sketch is not None:
-        sketch.save(request.save_sketch)
-    if request.output is not None and request.output != STANDARD_STREAM:
-        write_segment_table(result.segments, request.output, output_format)
-    with after_writing():
-        with reader_may_leave():
-            if request.output == STANDARD_STREAM:
-                write_segment_table(result.segments, request.output, output_format)
-            else:
-                print_findings(request, name_of(request.tables), findings, seconds)
-        return judge(request, result)
-
-
-def _refuse_what_needs_rows(request: AuditRequest) -> None:
-    if request.needs_rows:
-        raise ParameterError(
-            f"{request.needs_rows[0]} needs all rows in memory, and here they are read batch by batch. Leave it out, "
-            "or audit one file that fits."
-        )
-    if request.sketches:
-        learned = {
-            "--by": request.by,
-            "--features": request.features,
-            "--drop": request.drop,
-            "--categorical": request.categorical,
-            "--max-depth": request.max_depth is not None,
-            "--max-values": request.max_values is not None,
-            "--label": request.label,
-            "--score": request.score,
-            "--weight": request.weight,
-            "--positive": request.positive,
-            "--stream": request.stream,
-        }
-        for option, given in learned.items():
-            if given:
-                raise ParameterError(f"{option} can't be given with --sketches, which have it in them.")
-
-
-def _merged(request: AuditRequest) -> Sketch:
-    """The sketch of all rows that the files are sketches of."""
+def merged(paths: Sequence[str], outputs: Sequence[str], quiet: bool) -> Sketch:
+    """The sketch of all rows of which the files are sketches."""
     from trueup._data import find_files
     from trueup.auditing import load_sketch, merge_sketches
 
-    paths = [found.path for found in find_files(request.tables)]
-    for output in (request.output, request.save_sketch):
-        if output is not None and os.path.realpath(output) in map(os.path.realpath, paths):
+    files = [found.path for found in find_files(paths)]
+    for output in outputs:
+        if os.path.realpath(output) in map(os.path.realpath, files):
             raise ParameterError(f"{output!r} is one of the sketches to read. Name another file.")
-    with working_on("merging the sketches", request.quiet):
-        return merge_sketches(load_sketch(path) for path in paths)
+    with working_on("merging the sketches", quiet):
+        return merge_sketches(load_sketch(path) for path in files)
 
 
-def _sketched(request: AuditRequest) -> Sketch:
+def sketched(
+    tables: Sequence[str],
+    reading: Reading,
+    columns: Columns,
+    *,
+    positive: str | None,
+    search: dict[str, int],
+    outputs: Sequence[str],
+    seed: int,
+    jobs: int | None,
+    verbose: int,
+) -> Sketch:
     """The sketch of the tables' rows."""
     from trueup._model import ValueKind
     from trueup._runtime import give_back_memory
     from trueup.auditing import sketch_stream
 
-    stream = stream_of(request.tables, request.reading, single_files=True)
+    stream = stream_of(tables, reading, single_files=True)
     assert stream is not None
-    for output in (request.output, request.save_sketch):
-        if output not in (None, STANDARD_STREAM):
-            refuse_output_in(request.tables, str(output), stream)
-    roles = _roles(request, stream)
+    for output in outputs:
+        if output != STANDARD_STREAM:
+            refuse_output_in(tables, output, stream)
+    for name, lacking in stream.partial_columns.items():
+        warnings.warn(f"Ignoring column {name!r}: {lacking} doesn't have it.", DataWarning, stacklevel=2)
+    roles = columns.find(stream.shape(), stream.name)
     stream = stream.with_kinds(dict.fromkeys(roles.categorical, ValueKind.STRING))
-    spec = _spec(request, stream, roles)
+    spec = _spec(stream, columns, roles, positive=positive, search=search, seed=seed, quiet=not verbose)
     give_back_memory()  # of the sample
-    try:
+    with naming_columns(roles):
         return sketch_stream(
             stream,
             label=roles.label,
-            score=request.score,
+            score=str(roles.score),
             weight=roles.weight,
             spec=spec,
-            n_jobs=request.options["n_jobs"],
-            verbose=request.options["verbose"],
+            n_jobs=jobs,
+            verbose=verbose,
         )
-    except LabelError as error:
-        raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
 
 
-def _roles(request: AuditRequest, stream: Stream) -> Roles:
-    for name, lacking in stream.partial_columns.items():
-        warnings.warn(f"Column {name!r} is left out: {lacking} doesn't have it.", DataWarning, stacklevel=2)
-    return assign_roles(
-        stream.shape(),
-        stream.name,
-        label=request.label,
-        score=request.score,
-        weight=request.weight,
-        features=request.by or request.features,
-        categorical=request.categorical,
-        drop=request.drop,
-        features_option="--by" if request.by else "--features",
-    )
-
-
-def _spec(request: AuditRequest, stream: Stream, roles: Roles) -> SketchSpec:
-    """What to count, learned from rows that are drawn from all."""
+def _spec(
+    stream: Stream,
+    columns: Columns,
+    roles: Roles,
+    *,
+    positive: str | None,
+    search: dict[str, int],
+    seed: int,
+    quiet: bool,
+) -> SketchSpec:
+    """What to count, learned from a sample of all rows."""
+    from trueup._data import read_table
     from trueup.auditing import SketchSpec, naming_bad_scores
+    from trueup.segments import chosen_cuts
 
-    columns = [name for name in (roles.label, request.score, roles.weight) if name is not None]
-    with working_on("drawing a sample", request.quiet):
-        sample = stream.sample(_SAMPLE_ROWS, [*columns, *roles.features], seed=request.options["random_state"])
-    X, categorical, depth = sample.select(roles.features), list(roles.categorical), _DEPTH
-    values: Any = request.max_values or _VALUES
-    if request.by:
-        categorical += [name for name in dates_of(X) if name not in categorical]
-        depth = min(_DEPTH, len(roles.features))
-        values = request.max_values or values_needed(X, categorical)
-    else:
-        refuse_dates(X, roles, named=bool(request.features))
-    with naming_bad_scores(stream, request.score):
+    named = [name for name in (roles.label, roles.score, roles.weight) if name is not None]
+    with working_on("drawing a sample", quiet):
+        sample = stream.sample(_SAMPLE_ROWS, [*named, *roles.features], seed=seed)
+    X = sample.select(roles.features)
+    cuts = search | chosen_cuts(
+        read_table(X),
+        by=roles.features if columns.by else None,
+        features=None,
+        categorical_features=roles.categorical or "from_dtype",
+        max_values=search.get("max_values"),
+    )
+    with naming_bad_scores(stream, str(roles.score)):
         return SketchSpec.learn(
             X if roles.features else None,
-            sample.column(request.score),
+            sample.column(roles.score),
             sample_weight=None if roles.weight is None else sample.column(roles.weight),
-            categorical_features=categorical or "from_dtype",
-            classes=_classes(sample.column(roles.label), roles.label, request.positive),
-            max_depth=depth if request.max_depth is None else request.max_depth,
-            max_values=values,
+            classes=_classes(sample.column(roles.label), roles.label, positive),
+            **cuts,
         )
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._files import STANDARD_STREAM
-from trueup.cli._findings import in_plural, p_value_in_words
-from trueup.cli._printing import facts, percent, screen, shown, signed
+from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, print_places, screen, shown, signed
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trueup.cli._compare import CompareRequest
+    from trueup.cli._answer import Answer
     from trueup.comparison import Comparison
 
 __all__ = ["VERDICTS", "print_comparison"]
@@ -26,14 +24,12 @@ _COLOURS = {"ship": "green", "keep": "red", "inconclusive": "yellow"}
 _WIDTH_OF_A_TABLE = 72
 
 
-def print_comparison(request: CompareRequest, result: Comparison, seconds: float) -> None:
+def print_comparison(heading: str, result: Comparison, seconds: float, top: int, to: Answer) -> None:
     """Show a comparison on stdout."""
     from rich.padding import Padding
 
     console, found = screen(), result.to_dict(0)
-    table = "stdin" if request.table == STANDARD_STREAM else shown(request.table)
-    heading = f"{table}: {shown(request.candidate)!r} instead of {shown(request.base)!r}, by {shown(request.label)!r}"
-    console.print(heading, style="bold", soft_wrap=True)
+    console.print(shown(heading), style="bold", soft_wrap=True)
     console.print(facts(_facts(result, seconds)))
     console.print()
     console.print(VERDICTS[result.verdict], style=f"bold {_COLOURS[result.verdict]}")
@@ -42,14 +38,11 @@ def print_comparison(request: CompareRequest, result: Comparison, seconds: float
         console.print(Padding(f"{mark} {text}", (0, 0, 0, 2)))
     console.print()
     console.print(_metrics(found["metrics"]))
-    if result.n_segments and request.top:
+    if result.n_segments and top:
         console.print()
-        _print_segments(console, result._rows_of(result._listing.ranked(request.top)), result.null_samples)
+        _print_segments(console, result._rows_of(result._listing.ranked(top)), result.null_samples)
     _print_notes(console, result)
-    if request.output is not None:
-        console.print(f"All segments are in {shown(request.output)}.", soft_wrap=True)
-    if request.html is not None:
-        console.print(f"The report is {shown(request.html)}.", soft_wrap=True)
+    print_places(console, to)
 
 
 def _facts(result: Comparison, seconds: float) -> list[tuple[str, Any]]:

@@ -32,20 +32,10 @@ SEGMENTS_IN_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Act:
-    """One evaluation of the story.
+    """One evaluation of the story."""
 
-    Attributes
-    ----------
-    folder : str
-        Where its files go, in the demo's folder.
-    question : str
-        What it answers.
-    evaluation : Evaluation
-        The answer.
-    """
-
-    folder: str
-    question: str
+    folder: str  # where its files go, in the demo's folder
+    question: str  # what it answers
     evaluation: Evaluation
 
 
@@ -63,42 +53,20 @@ class PlantedSegment:
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """What the demo shows; the last act has the last word.
+    """What the demo shows; the last act has the last word."""
 
-    Attributes
-    ----------
-    data : str
-        "flights" or "traffic".
-    title : str
-        The question.
-    told : str
-        What the rows are, and where the scores come from.
-    table : pyarrow.Table
-        The scored rows.
-    table_name : str
-        What the file of them is called.
-    options : str
-        How `trueup evaluate` is told of their columns.
-    acts : tuple of Act
-        The evaluations.
-    moral : str
-        What to learn from them together; may be empty.
-    segments : tuple of PlantedSegment
-        Where the truth is known: the segments that are wrong by design, and all rows at the end.
-    """
-
-    data: str
-    title: str
-    told: str
+    data: str  # "flights" or "traffic"
+    title: str  # the question
+    told: str  # what the rows are, and where the scores come from
     table: Any
     table_name: str
-    options: str
+    options: str  # which columns `trueup evaluate` is to use
     acts: tuple[Act, ...]
-    moral: str = ""
-    segments: tuple[PlantedSegment, ...] = ()
+    moral: str = ""  # what to learn from all acts together
+    segments: tuple[PlantedSegment, ...] = ()  # if the truth is known: the wrong ones, and all rows at the end
 
 
-def flights_story(seed: int) -> Story:
+def flights_story(seed: int, verbose: int = 1) -> Story:
     """Real flights: days like those that were learned from, and then the months to come."""
     import numpy as np
 
@@ -108,7 +76,7 @@ def flights_story(seed: int) -> Story:
     scores = flight_scores(flights)
     later = flights.date >= np.datetime64("2013-07")
     table = _scored_flights(flights, scores, later)
-    days, months = (_evaluated(table, seed, **{way: DATE}) for way in ("groups", "time"))
+    days, months = (_evaluated(table, seed, verbose, **{way: DATE}) for way in ("groups", "time"))
     acts = (
         Act("by-day", "Does calibrating pay on days like those that it learns from? Whole days are drawn.", days),
         Act("in-time", "Does it pay in the weeks to come? It learns from the earlier days only.", months),
@@ -147,14 +115,14 @@ def _moral(on_like_days: str, in_time: str) -> str:
     return ""
 
 
-def traffic_story(rows: int, seed: int) -> Story:
+def traffic_story(rows: int, seed: int, verbose: int = 1) -> Story:
     """Simulated visits, where the truth is known."""
     from trueup.datasets import make_traffic
 
     traffic = make_traffic(rows, random_state=seed)
     scored = traffic.to_table()
     table = scored.drop_columns(["true_probability"])
-    evaluation = _evaluated(table, seed, label="label", test_size=0.5)
+    evaluation = _evaluated(table, seed, verbose, label="label", test_size=0.5)
     return Story(
         data="traffic",
         title="Will a visitor click?",
@@ -190,7 +158,7 @@ def planted_segments(traffic: Traffic, evaluation: Evaluation) -> tuple[PlantedS
     return (*segments, measured("all rows", "All visits", np.ones(len(truth), dtype=bool)))
 
 
-def _evaluated(table: Any, seed: int, *, label: str = LABEL, **split: Any) -> Evaluation:
+def _evaluated(table: Any, seed: int, verbose: int, *, label: str = LABEL, **split: Any) -> Evaluation:
     from trueup.evaluation import evaluate
 
-    return evaluate(table, label, SCORE, random_state=seed, verbose=1, **split)
+    return evaluate(table, label, SCORE, random_state=seed, verbose=verbose, **split)

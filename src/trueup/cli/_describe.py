@@ -6,12 +6,12 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._printing import percent, shown
+from trueup.cli._printing import in_plural, percent, shown
 
 if TYPE_CHECKING:
     from trueup._model import CalibrationModel, FittedRound
 
-__all__ = ["base_model_in_words", "describe_model", "losses", "most_used"]
+__all__ = ["base_model_in_words", "describe_model", "losses", "most_used", "rounds_and_trees"]
 
 
 def describe_model(model: CalibrationModel) -> dict[str, Any]:
@@ -54,6 +54,12 @@ def describe_model(model: CalibrationModel) -> dict[str, Any]:
         "parameters": dict(summary.parameters),
         "versions": dict(summary.versions),
     }
+
+
+def rounds_and_trees(description: dict[str, Any]) -> str:
+    """How large the model is, in words."""
+    rounds, trees = (in_plural(description[kind], kind[:-1], kind) for kind in ("rounds", "trees"))
+    return f"{rounds}, {trees}"
 
 
 def losses(description: dict[str, Any]) -> dict[str, Any]:

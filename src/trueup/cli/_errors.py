@@ -12,6 +12,7 @@ __all__ = [
     "EXIT_CODE_MEANINGS",
     "ExitCode",
     "StoppedLate",
+    "WrongUsageError",
     "after_writing",
     "error_line",
     "exit_code_of",
@@ -40,6 +41,10 @@ EXIT_CODE_MEANINGS = {
     ExitCode.LIMIT: "a limit that was asked for is not met",
     ExitCode.STOPPED: "stopped by Ctrl-C (by SIGTERM 143, by SIGHUP 129)",
 }
+
+
+class WrongUsageError(ParameterError):
+    """Options that make no sense, alone or together: the error is followed by where to read how they are used."""
 
 
 class StoppedLate(KeyboardInterrupt):

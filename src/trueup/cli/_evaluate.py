@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from trueup.cli._columns import assign_roles, check_column, positive_label
-from trueup.cli._compare import FailOn
-from trueup.cli._dates import refuse_dates, without_dates
-from trueup.cli._errors import ExitCode, after_writing
-from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
+import typer
+
+from trueup.cli import _options as opt
+from trueup.cli._answer import Answer, answer, file_in_title
+from trueup.cli._columns import Columns, read_rows
+from trueup.cli._errors import ExitCode, WrongUsageError
+from trueup.cli._files import STANDARD_STREAM, Reading
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
-from trueup.cli._printing import print_json, reader_may_leave, shown
+from trueup.cli._printing import print_json, shown
 from trueup.cli._typed import named_in_reports
 from trueup.errors import DiagnosisError, FileError, ParameterError
 
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
 
-__all__ = ["EvaluateOptions", "EvaluateRequest", "evaluate", "evaluated", "failing", "stopped_by_strict"]
+__all__ = ["Settings", "evaluate", "judge_verdicts"]
 
 
 @dataclass(frozen=True)
-class EvaluateOptions:
-    """Options that an evaluation depends on besides its table and columns."""
+class Settings:
+    """What an evaluation depends on besides its table and columns."""
 
     max_rounds: int = 100
     refit: bool = False
@@ -35,142 +37,187 @@ class EvaluateOptions:
     strict: bool = False
 
 
-@dataclass(frozen=True)
-class EvaluateRequest:
-    """The options of `trueup evaluate`."""
-
-    spec: ModelSpec
-    manifest: str | None
-    output: str
-    reading: Reading
-    options: EvaluateOptions
-    jobs: int | None
-    as_json: bool
-    quiet: bool
-    force: bool
-    fail_on: FailOn | None
+Evaluating: TypeAlias = Callable[[ModelSpec], "Evaluation"]
 
 
 @named_in_reports()
-def evaluate(request: EvaluateRequest) -> int | None:
-    """Evaluate what the request names, write it, and say what came out."""
-    if request.output == STANDARD_STREAM:
+def evaluate(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"Scored rows, or a folder with one table per model: {opt.INPUT_FILES}", show_default=False
+        ),
+    ] = None,
+    *,
+    output: opt.OutputFolder,
+    label: Annotated[
+        str | None, opt.option("--label", "The column of labels: two classes of any type.", opt.COLUMNS, "COLUMN")
+    ] = None,
+    score: opt.Score = None,
+    weight: opt.Weight = None,
+    positive: opt.Positive = None,
+    time: opt.Time = None,
+    group: opt.Group = None,
+    features: opt.Features = None,
+    drop: opt.Drop = None,
+    categorical: opt.Categorical = None,
+    test_size: Annotated[
+        float, opt.option("--test-size", "What share of the rows tests, roughly.", opt.MODEL, "SHARE")
+    ] = 0.3,
+    max_rounds: opt.MaxRounds = 100,
+    refit: Annotated[
+        bool,
+        opt.flag(
+            "--refit",
+            "Save a model that is fitted again on all rows, with at most as many rounds, instead of the one that was "
+            "tested.",
+            opt.MODEL,
+        ),
+    ] = False,
+    primary: opt.Primary = opt.PrimaryMetric.LOG_LOSS,
+    guardrail: opt.Guardrails = None,
+    significance: opt.Significance = 0.05,
+    seed: opt.Seed = 0,
+    manifest: opt.Manifest = None,
+    input_format: opt.InputFormat = None,
+    delimiter: opt.Delimiter = None,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    jobs: opt.Jobs = None,
+    strict: opt.Strict = False,
+    fail_on: opt.FailOnVerdict = None,
+) -> int | None:
+    """Calibrate scores on one part of the rows, and say from the other part whether to ship the result."""
+    opt.refuse_both(features=features, drop=drop)
+    if (table is None) == (manifest is None):
+        raise WrongUsageError("Name one of these: a table, a folder of tables, or --manifest.")
+    if not 0 < test_size < 1:
+        raise WrongUsageError(f"--test-size must be a share between 0 and 1, got {test_size:g}.")
+    if output == STANDARD_STREAM:
         raise FileError("An evaluation is a folder of files and can't go to stdout. Name a folder with -o.")
-    if request.manifest is not None:
-        return _many(request, models_in_manifest(request.manifest, request.spec))
-    if request.spec.table != STANDARD_STREAM and os.path.isdir(request.spec.table):
-        return _many(request, models_in_folder(request.spec.table, request.spec))
-    return _one(request)
+    spec = ModelSpec(
+        table=table or "",
+        label=label,
+        score=score,
+        weight=weight,
+        positive=positive,
+        time=time,
+        group=group,
+        test_size=test_size,
+        features=tuple(features or ()),
+        drop=tuple(drop or ()),
+        categorical=tuple(categorical or ()),
+    )
+    rules = {"significance": significance, **opt.rules_of(primary, guardrail)}
+    settings = Settings(max_rounds, refit, rules, seed, strict)
+    reading, to = Reading.of(input_format, delimiter), Answer(as_json, quiet)
 
+    def evaluated(spec: ModelSpec) -> Evaluation:
+        return _evaluated(spec, settings, reading, jobs, verbose=0 if quiet else 1)
 
-def _many(request: EvaluateRequest, models: list[ModelSpec]) -> int | None:
+    if manifest is None and not (spec.table != STANDARD_STREAM and os.path.isdir(spec.table)):
+        return _evaluate_one(spec, evaluated, settings, output=output, to=to, force=force, fail_on=fail_on)
+    models = models_in_folder(spec.table, spec) if manifest is None else models_in_manifest(manifest, spec)
     from trueup.cli._evaluate_many import evaluate_many
 
-    return evaluate_many(request, models)
+    return evaluate_many(models, evaluated, settings, output=output, to=to, fail_on=fail_on)
 
 
-def _one(request: EvaluateRequest) -> int | None:
+def _evaluate_one(
+    spec: ModelSpec,
+    evaluated: Evaluating,
+    settings: Settings,
+    *,
+    output: str,
+    to: Answer,
+    force: bool,
+    fail_on: opt.FailOn | None,
+) -> int | None:
     from trueup._runtime import check_folder
     from trueup.evaluation import FILES
 
-    spec = request.spec.check(repr(request.spec.table))
-    check_folder(request.output, FILES)
-    if not request.force and any(os.path.exists(os.path.join(request.output, name)) for name in FILES):
+    spec.check(repr(spec.table))
+    check_folder(output, FILES)
+    if not force and any(os.path.exists(os.path.join(output, name)) for name in FILES):
         raise ParameterError(
-            f"-o: {request.output!r} has the results of an earlier evaluation. Name another folder, or add --force."
+            f"-o: {output!r} has the results of an earlier evaluation. Name another folder, or add --force."
         )
+    files: dict[str, str] = {}
+
+    def write(evaluation: Evaluation) -> None:
+        about = {"table": spec.table, "options": {**spec.columns(), **asdict(settings)}}
+        files.update(evaluation.save(output, title=f"Evaluation of {file_in_title(spec.table)}", about=about))
+
+    def draw(evaluation: Evaluation, _: float) -> None:
+        from trueup.cli._evaluate_screen import print_evaluation
+
+        print_evaluation(evaluation, spec, files)
+
     try:
-        evaluation, where = evaluated(request, spec)
+        return answer(
+            lambda: evaluated(spec),
+            to,
+            write=write,
+            describe=lambda evaluation, _: {"table": spec.table, "files": files} | evaluation.to_dict(),
+            draw=draw,
+            judge=lambda evaluation: judge_verdicts(fail_on, {"the verdict": evaluation.verdict}),
+        )
     except DiagnosisError as error:
-        return stopped_by_strict(request, error)
-    about = {"table": spec.table, "options": {**spec.columns(), **asdict(request.options)}}
-    files = evaluation.save(request.output, title=f"Evaluation of {where}", about=about)
-    with after_writing():
-        with reader_may_leave():
-            if request.as_json:
-                print_json({"table": spec.table, "files": files} | evaluation.to_dict())
-            elif not request.quiet:
-                from trueup.cli._evaluate_screen import print_evaluation
-
-                print_evaluation(evaluation, spec, files)
-        return failing(request, {"the verdict": evaluation.verdict})
+        return _stopped_by_strict(spec, to, error)
 
 
-def evaluated(request: EvaluateRequest, spec: ModelSpec) -> tuple[Evaluation, str]:
-    """The evaluation of one table, and what the table is called."""
+def _evaluated(spec: ModelSpec, settings: Settings, reading: Reading, jobs: int | None, verbose: int) -> Evaluation:
+    """The evaluation of one table."""
     from trueup.calibration import MCGrad
     from trueup.evaluation import evaluate as evaluate_scores
 
-    source = TableSource.of(spec.table, request.reading)
-    table = source.read()
-    no_features = _no_features(spec, table.column_names, source.name)
-    roles = assign_roles(
-        table,
-        source.name,
-        label=str(spec.label),
-        score=spec.score,
-        weight=spec.weight,
-        features=spec.features,
-        categorical=spec.categorical,
-        drop=(*spec.drop, *no_features),
+    columns = Columns(
+        str(spec.label),
+        spec.score,
+        spec.weight,
+        spec.features,
+        spec.drop,
+        spec.categorical,
+        others={"--time": spec.time, "--group": spec.group},
+        dates="ignore",
     )
-    if spec.features:
-        refuse_dates(table, roles, named=True)
-    else:
-        roles = without_dates(table, roles)
-    table = source.with_category_text(table, roles.categorical)
-    options = request.options
-    verbose = 0 if request.quiet else 1
-    evaluation = evaluate_scores(
-        table,
-        roles.label,
-        roles.score,
-        sample_weight=roles.weight,
-        pos_label=positive_label(spec.positive, table.column(roles.label).type),
+    rows = read_rows(spec.table, reading, columns)
+    return evaluate_scores(
+        rows.table,
+        rows.roles.label,
+        rows.roles.score,
+        sample_weight=rows.roles.weight,
+        pos_label=rows.pos_label(spec.positive),
         time=spec.time,
         groups=spec.group,
         test_size=spec.test_size,
-        features=roles.features,
-        categorical_features=roles.categorical or "from_dtype",
-        estimator=MCGrad(
-            max_rounds=options.max_rounds, n_jobs=request.jobs, random_state=options.seed, verbose=verbose
-        ),
-        refit=options.refit,
-        strict=options.strict,
-        comparison=options.comparison,
-        random_state=options.seed,
-        n_jobs=request.jobs,
+        features=rows.roles.features,
+        categorical_features=rows.roles.categorical or "from_dtype",
+        estimator=MCGrad(max_rounds=settings.max_rounds, n_jobs=jobs, random_state=settings.seed, verbose=verbose),
+        refit=settings.refit,
+        strict=settings.strict,
+        comparison=settings.comparison,
+        random_state=settings.seed,
+        n_jobs=jobs,
         verbose=verbose,
     )
-    return evaluation, "stdin" if spec.table == STANDARD_STREAM else os.path.basename(spec.table)
 
 
-def _no_features(spec: ModelSpec, columns: list[str], where: str) -> list[str]:
-    """The columns of times and groups, which are no features unless they are named as such."""
-    named = {"--time": spec.time, "--group": spec.group}
-    for option, name in named.items():
-        if name is not None:
-            check_column(name, columns, option, where)
-    return [] if spec.features else [name for name in named.values() if name is not None]
-
-
-def stopped_by_strict(request: EvaluateRequest, error: DiagnosisError) -> int:
-    """Tell what the diagnosis found, and end with the exit code of a limit."""
+def _stopped_by_strict(spec: ModelSpec, to: Answer, error: DiagnosisError) -> int:
+    """Say what the diagnosis found, and end with the exit code of a limit."""
     diagnosis: Any = error.diagnosis
-    if request.as_json:
-        print_json({"table": request.spec.table, "verdict": None, "diagnosis": diagnosis.to_dict()})
+    if to.as_json:
+        print_json({"table": spec.table, "verdict": None, "diagnosis": diagnosis.to_dict()})
     for finding in diagnosis.warnings:
         print(f"{finding.severity}: {shown(finding.text)} {shown(finding.advice)}", file=sys.stderr)
     print("failed: the diagnosis of the data has warnings (--strict). Nothing was written.", file=sys.stderr)
     return ExitCode.LIMIT
 
 
-def failing(request: EvaluateRequest, verdicts: Mapping[str, str]) -> int | None:
-    """The exit code that --fail-on asks for, and on stderr why."""
-    if request.fail_on is None:
+def judge_verdicts(fail_on: opt.FailOn | None, verdicts: Mapping[str, str]) -> str | None:
+    """Why --fail-on ends the command, if it does."""
+    if fail_on is None:
         return None
-    failed = [f"{shown(name)} is {verdict}" for name, verdict in verdicts.items() if request.fail_on.is_met(verdict)]
-    if not failed:
-        return None
-    print(f"failed: {'; '.join(failed)} (--fail-on {request.fail_on.value}).", file=sys.stderr)
-    return ExitCode.LIMIT
+    failed = [f"{shown(name)} is {verdict}" for name, verdict in verdicts.items() if fail_on.is_met(verdict)]
+    return f"{'; '.join(failed)} (--fail-on {fail_on.value})." if failed else None

@@ -7,18 +7,21 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._errors import ExitCode, StoppedLate, after_writing, error_line
-from trueup.cli._evaluate import EvaluateRequest, evaluated, failing
+from trueup.cli import _options as opt
+from trueup.cli._answer import Answer, answer
+from trueup.cli._errors import ExitCode, StoppedLate, error_line
+from trueup.cli._evaluate import Settings, judge_verdicts
 from trueup.cli._models import ModelSpec
-from trueup.cli._printing import print_json, reader_may_leave, shown
+from trueup.cli._printing import shown
 from trueup.errors import FileError, TrueupError
 
 if TYPE_CHECKING:
-    from trueup.evaluation import Outcome, Summary
+    from trueup.evaluation import Evaluation, Outcome, Summary
 
 __all__ = ["evaluate_many"]
 
@@ -26,70 +29,101 @@ SUMMARY_FILES = ("summary.json", "summary.csv", "index.html")
 _BLOCK = 2**20
 
 
-def evaluate_many(request: EvaluateRequest, models: list[ModelSpec]) -> int | None:
+def evaluate_many(
+    models: list[ModelSpec],
+    evaluated: Callable[[ModelSpec], Evaluation],
+    settings: Settings,
+    *,
+    output: str,
+    to: Answer,
+    fail_on: opt.FailOn | None,
+) -> int | None:
     """Evaluate what is not finished, write the summary, and say what it says."""
     from trueup.evaluation import summarize
 
-    out = Path(request.output)
+    out = Path(output)
     if out.exists() and not out.is_dir():
-        raise FileError(f"{request.output!r} is not a folder. Name another one with -o.")
-    outcomes, failures, is_strict_alone = [], {}, True
-    try:
+        raise FileError(f"{output!r} is not a folder. Name another one with -o.")
+    outcomes: list[Outcome] = []
+    failures: dict[str, tuple[str, bool]] = {}
+    files: dict[str, str] = {}
+
+    def compute() -> Summary:
         for place, spec in enumerate(models, 1):
-            outcome, why, is_strict = _outcome(request, spec, out, f"{place}/{len(models)} {shown(spec.name)}")
-            if outcome is not None:
-                outcomes.append(outcome)
+            what = f"{place}/{len(models)} {shown(spec.name)}"
+            outcome = _outcome(spec, evaluated, settings, out=out, what=what, quiet=to.quiet)
+            if isinstance(outcome, tuple):
+                failures[spec.name] = outcome
             else:
-                failures[spec.name] = why
-                is_strict_alone = is_strict_alone and is_strict
+                outcomes.append(outcome)
+        return summarize(outcomes, failures={name: why for name, (why, _) in failures.items()})
+
+    def draw(summary: Summary, _: float) -> None:
+        from trueup.cli._summary_screen import print_summary
+
+        print_summary(summary, files)
+
+    def judge(summary: Summary) -> str | None:
+        for name, (why, _) in failures.items():
+            print(f"failed: {shown(name)}: {why}", file=sys.stderr)
+        verdicts = {outcome.name: outcome.verdict for outcome in outcomes}
+        return None if failures else judge_verdicts(fail_on, verdicts)
+
+    try:
+        code = answer(
+            compute,
+            to,
+            write=lambda summary: files.update(_write(summary, out)),
+            describe=lambda summary, _: {"files": files} | summary.to_dict(),
+            draw=draw,
+            judge=judge,
+        )
+    except StoppedLate:
+        raise
     except KeyboardInterrupt:
         if outcomes:
             print(f"Finished models are kept in {shown(out)}: the same command goes on from there.", file=sys.stderr)
             raise StoppedLate from None
         raise
-    summary = summarize(outcomes, failures=failures)
-    files = _write(summary, out)
-    with after_writing():
-        with reader_may_leave():
-            if request.as_json:
-                print_json({"files": files} | summary.to_dict())
-            elif not request.quiet:
-                from trueup.cli._summary_screen import print_summary
-
-                print_summary(summary, files)
-        for name, why in failures.items():
-            print(f"failed: {shown(name)}: {why}", file=sys.stderr)
-        if failures:
-            return ExitCode.LIMIT if is_strict_alone else ExitCode.DATA
-        return failing(request, {outcome.name: outcome.verdict for outcome in outcomes})
+    if failures:
+        return ExitCode.LIMIT if all(is_strict for _, is_strict in failures.values()) else ExitCode.DATA
+    return code
 
 
-def _outcome(request: EvaluateRequest, spec: ModelSpec, out: Path, what: str) -> tuple[Outcome | None, str, bool]:
+def _outcome(
+    spec: ModelSpec,
+    evaluated: Callable[[ModelSpec], Evaluation],
+    settings: Settings,
+    *,
+    out: Path,
+    what: str,
+    quiet: bool,
+) -> Outcome | tuple[str, bool]:
     """What became of a model; or why nothing did, and whether that is because --strict was given."""
     from trueup.errors import DiagnosisError
     from trueup.evaluation import Outcome
 
     report = f"{spec.name}/report.html"
     try:
-        made_from = _made_from(request, spec)
+        made_from = _made_from(spec, settings)
         kept = _finished(out / spec.name, made_from)
         if kept is not None:
-            _tell(request, f"{what}: {kept['verdict']}, as before")
-            return Outcome.of(spec.name, kept, report), "", False
-        _tell(request, f"{what} ...")
-        evaluation, _ = evaluated(request, spec)
+            _tell(quiet, f"{what}: {kept['verdict']}, as before")
+            return Outcome.of(spec.name, kept, report)
+        _tell(quiet, f"{what} ...")
+        evaluation = evaluated(spec)
         evaluation.save(out / spec.name, title=f"Evaluation of {spec.name}", about=made_from)
-        _tell(request, f"{what}: {evaluation.verdict}")
-        return Outcome.of(spec.name, evaluation, report), "", False
+        _tell(quiet, f"{what}: {evaluation.verdict}")
+        return Outcome.of(spec.name, evaluation, report)
     except Exception as error:  # one model must not stop the others, whatever is wrong with it
         if not isinstance(error, (TrueupError, OSError)) and os.environ.get("TRUEUP_DEBUG", "") not in ("", "0"):
             raise
         why = error_line(error)
-        _tell(request, f"{what}: failed")
-        return None, why, isinstance(error, DiagnosisError)
+        _tell(quiet, f"{what}: failed")
+        return why, isinstance(error, DiagnosisError)
 
 
-def _made_from(request: EvaluateRequest, spec: ModelSpec) -> dict[str, Any]:
+def _made_from(spec: ModelSpec, settings: Settings) -> dict[str, Any]:
     """All that an evaluation depends on: if none of it has changed, it need not be made again."""
     import trueup
 
@@ -102,7 +136,7 @@ def _made_from(request: EvaluateRequest, spec: ModelSpec) -> dict[str, Any]:
     return {
         "table": spec.table,
         "table_sha256": digest.hexdigest(),
-        "options": {**spec.columns(), **asdict(request.options)},
+        "options": {**spec.columns(), **asdict(settings)},
         "version": trueup.__version__,
     }
 
@@ -135,7 +169,7 @@ def _write(summary: Summary, out: Path) -> dict[str, str]:
     return {name: os.path.join(out, name) for name in SUMMARY_FILES}
 
 
-def _tell(request: EvaluateRequest, line: str) -> None:
+def _tell(quiet: bool, line: str) -> None:
     """A line of progress on stderr."""
-    if not request.quiet:
+    if not quiet:
         print(line, file=sys.stderr)

@@ -6,9 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._files import STANDARD_STREAM
-from trueup.cli._findings import in_plural, p_value_in_words
 from trueup.cli._models import ModelSpec
-from trueup.cli._printing import facts, percent, screen, shown, signed
+from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, screen, shown, signed
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import enum
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from trueup.cli._errors import after_writing
+from trueup.cli import _options as opt
+from trueup.cli._answer import Answer, answer
 from trueup.cli._files import check_output, is_same_file
-from trueup.cli._printing import bytes_in_words, facts, print_json, screen, shown, working_on
+from trueup.cli._printing import bytes_in_words, facts, screen, shown, working_on
 from trueup.errors import FileError
 
 if TYPE_CHECKING:
@@ -18,20 +20,44 @@ __all__ = ["export"]
 _SHOWN_INPUTS = 25
 
 
-def export(model: str, path: str, numbers: Literal["float64", "float32"], as_json: bool) -> None:
-    """Write an ONNX file and say what goes into it."""
+class Numbers(str, enum.Enum):
+    """The type of the graph's inputs that hold numbers."""
+
+    FLOAT64 = "float64"
+    FLOAT32 = "float32"
+
+
+def export(
+    model: opt.ModelFile,
+    *,
+    onnx: Annotated[str, opt.option("--onnx", "The ONNX file to write, such as model.onnx.", opt.OUTPUT, "FILE")],
+    numbers: Annotated[
+        Numbers, opt.option("--numbers", "The type of inputs that hold numbers. The arithmetic is float64 either way.")
+    ] = Numbers.FLOAT64,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+) -> int | None:
+    """Write a model as one ONNX graph: raw features and the base score in, calibrated probability out.
+
+    The file is kept only if it gives the model's answers in onnxruntime. Needs the extra onnx.
+    """
     from trueup import export_onnx
 
-    check_output(path)
-    if is_same_file(model, path):
-        raise FileError(f"{path!r} is the model file itself. Name another file with --onnx.")
-    with working_on("Writing the graph and comparing it with the model", quiet=as_json or not sys.stderr.isatty()):
-        exported = export_onnx(model, path, float_type=numbers)
-    with after_writing():
-        if as_json:
-            print_json(_description(exported))
-        else:
-            _print(exported)
+    check_output(onnx)
+    if is_same_file(model, onnx):
+        raise FileError(f"{onnx!r} is the model file itself. Name another file with --onnx.")
+
+    def compute() -> OnnxExport:
+        silent = quiet or as_json or not sys.stderr.isatty()
+        with working_on("writing the graph and comparing it with the model", silent):
+            return export_onnx(model, onnx, float_type=numbers.value)
+
+    return answer(
+        compute,
+        Answer(as_json, quiet),
+        describe=lambda exported, _: _description(exported),
+        draw=lambda exported, _: _print(exported),
+    )
 
 
 def _description(exported: OnnxExport) -> dict[str, Any]:

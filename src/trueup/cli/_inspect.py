@@ -8,29 +8,39 @@ import os
 import zipfile
 from typing import Any
 
-from trueup.cli._describe import base_model_in_words, describe_model, losses
-from trueup.cli._printing import bytes_in_words, facts, percent, print_json, screen, shown
+from trueup.cli import _options as opt
+from trueup.cli._answer import Answer, answer
+from trueup.cli._describe import base_model_in_words, describe_model, losses, rounds_and_trees
+from trueup.cli._printing import bytes_in_words, facts, percent, screen, shown
 
 __all__ = ["inspect"]
 
 _SHOWN_FEATURES = 25
 
 
-def inspect(path: str, as_json: bool) -> None:
-    """Print what is in a model file, after checking all of it."""
-    from trueup._scoring import load
+def inspect(model: opt.ModelFile, *, as_json: opt.AsJson = False, quiet: opt.Quiet = False) -> int | None:
+    """Check a model file and show what is in it: rounds, losses, features, versions."""
 
-    model = load(path).model
-    with zipfile.ZipFile(path) as archive:  # `load` has checked it
-        file_format = json.loads(archive.read("manifest.json"))["format"]
-    file = {"model": path, "format": file_format, "bytes": os.path.getsize(path)}
-    description = file | describe_model(model)
-    if as_json:
-        print_json(description | {"loss": losses(description)})
-        return
+    def compute() -> dict[str, Any]:
+        from trueup._scoring import load
+
+        loaded = load(model).model
+        with zipfile.ZipFile(model) as archive:  # `load` has checked it
+            file_format = json.loads(archive.read("manifest.json"))["format"]
+        file = {"model": model, "format": file_format, "bytes": os.path.getsize(model)}
+        return file | describe_model(loaded)
+
+    return answer(
+        compute,
+        Answer(as_json, quiet),
+        describe=lambda description, _: description | {"loss": losses(description)},
+        draw=lambda description, _: _print(description),
+    )
+
+
+def _print(description: dict[str, Any]) -> None:
     console = screen()
-    noun = "round" if description["rounds"] == 1 else "rounds"
-    heading = f"{shown(path)}: {description['rounds']} {noun}, {description['trees']} trees"
+    heading = f"{shown(description['model'])}: {rounds_and_trees(description)}"
     console.print(heading, style="bold", soft_wrap=True)
     console.print(facts(_facts(description)))
     console.print()
@@ -53,7 +63,7 @@ def _facts(description: dict[str, Any]) -> list[tuple[str, Any]]:
             "Fitted on",
             f"{description['rows']:,} rows, {percent(description['positive_rate'], 2)} of them positive",
         ),
-        ("Labels", shown(f"{negative!r} and {positive!r}, which is positive")),
+        ("Labels", shown(f"{positive!r} is positive, {negative!r} is negative")),
         ("Base model", base_model_in_words(description)),
         *([("Map", _map_in_words(description["score_map"]))] if description["score_map"] else []),
         ("Made with", shown(versions) or "–"),

@@ -1,71 +1,325 @@
-"""Options that several commands have."""
+"""The options, each declared once; commands take them as ``opt.Label``. Parsing loads nothing but typer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, TypeAlias
+import enum
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from trueup.cli._errors import EXIT_CODE_MEANINGS
+from trueup.cli._errors import WrongUsageError
 from trueup.cli._files import Format
 
-__all__ = [
-    "EXIT_CODES",
-    "INPUT_FILES",
-    "INPUT_TABLES",
-    "AsJson",
-    "Delimiter",
-    "Force",
-    "Html",
-    "InputFormat",
-    "Jobs",
-    "Positive",
-    "Work",
-    "refuse_both",
-]
-
-# What a command returns: its work, which may return an exit code.
-Work: TypeAlias = Callable[[], int | None]
-
-EXIT_CODES = "Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS.items()) + "."
+COLUMNS, SEGMENTS, TESTS, INPUT, OUTPUT = "Columns", "Segments", "Tests", "Input", "Output"
+MODEL, SCRIPTS = "Model", "For scripts"
 INPUT_FILES = ".parquet, .csv, .tsv (also .gz, .bz2, .zst), .arrow, .feather, .ipc, or - for stdin."
-INPUT_TABLES = f"files, folders or patterns such as 'days/*.parquet'. {INPUT_FILES}"
 
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Html: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--html", help="Write a report here: one HTML page that opens in any browser.", metavar="FILE"),
+
+def option(name: str, help_: str, panel: str | None = None, metavar: str | None = None, **more: Any) -> Any:
+    """An option with a value."""
+    return typer.Option(*name.split(), help=help_, rich_help_panel=panel, metavar=metavar, **more)
+
+
+def flag(name: str, help_: str, panel: str | None = None) -> Any:
+    """An option without a value, whose help page shows no type either."""
+    return option(name, help_, panel, metavar="", show_default=False)
+
+
+Table: TypeAlias = Annotated[str, typer.Argument(help=f"Scored rows: {INPUT_FILES}", show_default=False)]
+Tables: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        help=f"Scored rows: files, folders or patterns such as 'days/*.parquet'. {INPUT_FILES}", metavar="TABLE"
+    ),
 ]
-Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace what the output would overwrite.")]
+ModelFile: TypeAlias = Annotated[str, typer.Argument(help="The model file.", metavar="MODEL")]
+
+# Which column is what.
+Label: TypeAlias = Annotated[
+    str, option("--label", "The column of labels: two classes of any type.", COLUMNS, "COLUMN", show_default=False)
+]
+Score: TypeAlias = Annotated[
+    str | None, option("--score", "The column of the model's probabilities.", COLUMNS, "COLUMN")
+]
+Candidate: TypeAlias = Annotated[
+    str, option("--candidate", "The column of the candidate's probabilities.", COLUMNS, "COLUMN")
+]
+Weight: TypeAlias = Annotated[str | None, option("--weight", "The column of sample weights.", COLUMNS, "COLUMN")]
 Positive: TypeAlias = Annotated[
     str | None,
-    typer.Option("--positive", help="The label that the scores are probabilities of; by default the greater one."),
+    option(
+        "--positive",
+        "The label that the scores are probabilities of. By default the one that sorts last, such as 1 of 0 and 1.",
+        COLUMNS,
+        "LABEL",
+    ),
 ]
-Jobs: TypeAlias = Annotated[
+Group: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--group",
+        "A column such as a user's id. Rows with the same value are never separated: not by a split, not when rows "
+        "are resampled. It is not a feature.",
+        COLUMNS,
+        "COLUMN",
+    ),
+]
+Time: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--time",
+        "Train on the earlier rows and test on the later ones, by this column of years, numbers or dates. It is not a "
+        "feature.",
+        COLUMNS,
+        "COLUMN",
+    ),
+]
+Features: TypeAlias = Annotated[
+    list[str] | None,
+    option("--features", "The columns that segments are made of. By default all other columns.", COLUMNS, "A,B"),
+]
+Drop: TypeAlias = Annotated[list[str] | None, option("--drop", "Columns to leave out.", COLUMNS, "A,B")]
+Categorical: TypeAlias = Annotated[
+    list[str] | None,
+    option(
+        "--categorical",
+        "Columns of numbers or dates that are categories. Strings and booleans are categories anyway.",
+        COLUMNS,
+        "A,B",
+    ),
+]
+
+# Which segments.
+By: TypeAlias = Annotated[
+    list[str] | None,
+    option("--by", "Audit your own segments: all values of these columns and their combinations.", SEGMENTS, "A,B"),
+]
+Where: TypeAlias = Annotated[
+    list[str] | None,
+    option(
+        "--where",
+        'Audit a segment of your own, such as "country = NO and age < 25". Repeat the option for more.',
+        SEGMENTS,
+        "CONDITION",
+    ),
+]
+Discover: TypeAlias = Annotated[
+    bool,
+    flag(
+        "--discover",
+        "Let trees search for segments beyond the usual ones. They search one half of the rows, and the other half "
+        "tests what they found.",
+        SEGMENTS,
+    ),
+]
+MaxDepth: TypeAlias = Annotated[
     int | None,
-    typer.Option("--jobs", help="Threads to use; by default all cores that the process may use."),
+    option("--max-depth", "How many columns a segment combines at most: 3 by default.", SEGMENTS, "N", min=0),
 ]
+MaxValues: TypeAlias = Annotated[
+    int | None,
+    option(
+        "--max-values",
+        "How many values a column is divided into: its most frequent categories and the rest, or quantiles. 3 by "
+        "default; with --by, as many as there are.",
+        SEGMENTS,
+        "N",
+        min=2,
+    ),
+]
+MinRows: TypeAlias = Annotated[
+    int, option("--min-rows", "How many rows a segment needs to be tested.", SEGMENTS, "N", min=1)
+]
+MaxSegments: TypeAlias = Annotated[
+    int | None, option("--max-segments", "Test only the first N segments; by default all.", SEGMENTS, "N", min=1)
+]
+
+# How they are tested.
+Significance: TypeAlias = Annotated[
+    float,
+    option(
+        "--significance",
+        "The error rate of the tests, between 0 and 1. At 0.05, one run in twenty finds something where nothing is.",
+        TESTS,
+        "SHARE",
+    ),
+]
+NullSamples: TypeAlias = Annotated[
+    int | None,
+    option(
+        "--null-samples",
+        "How often the search is repeated on data without any real effect, to learn what noise alone shows: 200 by "
+        "default.",
+        TESTS,
+        "N",
+        min=0,
+    ),
+]
+Bootstrap: TypeAlias = Annotated[
+    int, option("--bootstrap", "How often the rows are resampled for the intervals.", TESTS, "N", min=0)
+]
+Seed: TypeAlias = Annotated[
+    int, option("--seed", "The seed of everything random. The same seed gives the same result.", TESTS, "N", min=0)
+]
+
+
+class PrimaryMetric(str, enum.Enum):
+    """What can be primary: `trueup.metrics.METRICS` without the MCE, written out so that parsing loads nothing else."""
+
+    LOG_LOSS = "log_loss"
+    BRIER = "brier"
+    PRAUC = "prauc"
+    AUROC = "auroc"
+    ECCE = "ecce"
+    ECE = "ece"
+
+
+Primary: TypeAlias = Annotated[
+    PrimaryMetric, option("--primary", "The metric that must improve.", TESTS, "METRIC", case_sensitive=False)
+]
+Guardrails: TypeAlias = Annotated[
+    list[str] | None,
+    option(
+        "--guardrail",
+        "A metric that must not get worse by more than a margin: auroc, or auroc=0.002 to set the margin. Repeat the "
+        "option for more, or say none. By default prauc, auroc and ecce; mce works too, in sigmas.",
+        TESTS,
+        "METRIC[=MARGIN]",
+    ),
+]
+
+# How tables are read.
 InputFormat: TypeAlias = Annotated[
     Format | None,
-    typer.Option(help="The table's format, if neither its first bytes nor its ending tell; stdin is CSV by default."),
+    option(
+        "--input-format",
+        "parquet, csv or arrow, if neither the first bytes nor the name of the file tell. Stdin is CSV by default.",
+        INPUT,
+        "FORMAT",
+    ),
 ]
 Delimiter: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--delimiter",
-        help="What is between the columns of a CSV file, such as ; or tab; by default what its first lines suggest.",
-        show_default=False,
+        "What separates the columns of a CSV file, such as ; or tab. By default the first lines tell.",
+        INPUT,
+        "CHARACTER",
     ),
+]
+Stream: TypeAlias = Annotated[
+    bool,
+    flag(
+        "--stream",
+        "Read a file batch by batch, in memory that doesn't grow with it; folders, patterns and several files are "
+        "always read so. Each ECCE is then known up to a range.",
+        INPUT,
+    ),
+]
+Sketches: TypeAlias = Annotated[
+    bool,
+    flag("--sketches", "The tables are sketches that --save-sketch wrote, of different rows: audit them all.", INPUT),
+]
+SaveSketch: TypeAlias = Annotated[
+    str | None,
+    option("--save-sketch", "Keep all that an audit needs of the rows in this small file.", OUTPUT, "FILE"),
+]
+
+# The model.
+Model: TypeAlias = Annotated[str, option("--model -m", "The model file.", metavar="FILE")]
+MaxRounds: TypeAlias = Annotated[int, option("--max-rounds", "How many rounds to fit at most.", MODEL, "N", min=0)]
+Manifest: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--manifest",
+        "A list of models to evaluate, .json, .toml or .csv, with the name, table, label, score, weight, time, group, "
+        "... of each. These options say what it leaves open.",
+        INPUT,
+        "FILE",
+    ),
+]
+
+# What comes out.
+Top: TypeAlias = Annotated[int, option("--top", "How many segments to show.", OUTPUT, "N", min=0)]
+SegmentTable: TypeAlias = Annotated[
+    str | None,
+    option(
+        "--output -o",
+        "Write all segments to this table: .csv, .parquet, .arrow, or - for CSV on stdout and no text.",
+        OUTPUT,
+        "FILE",
+    ),
+]
+OutputFolder: TypeAlias = Annotated[
+    str, option("--output -o", "The folder for the report, the model and the held-out rows.", OUTPUT, "FOLDER")
+]
+Column: TypeAlias = Annotated[str, option("--column", "The name of the new column.", COLUMNS, "NAME")]
+Html: TypeAlias = Annotated[
+    str | None, option("--html", "Write a report: one HTML page that opens in any browser.", OUTPUT, "FILE")
+]
+AsJson: TypeAlias = Annotated[bool, flag("--json", "Print one JSON object instead of text.", OUTPUT)]
+Quiet: TypeAlias = Annotated[bool, flag("--quiet -q", "Show neither progress nor results, only problems.", OUTPUT)]
+Force: TypeAlias = Annotated[bool, flag("--force", "Replace what the output would overwrite.", OUTPUT)]
+Jobs: TypeAlias = Annotated[
+    int | None, option("--jobs", "How many threads to use: by default all cores that the process may use.", None, "N")
+]
+
+
+class FailOn(str, enum.Enum):
+    """Verdicts that a script must not go on with."""
+
+    KEEP = "keep"
+    INCONCLUSIVE = "inconclusive"
+    NOT_SHIP = "not-ship"
+
+    def is_met(self, verdict: str) -> bool:
+        """Whether a verdict is one of these."""
+        return verdict != "ship" if self is FailOn.NOT_SHIP else verdict == self.value
+
+
+FailOnVerdict: TypeAlias = Annotated[
+    FailOn | None,
+    option("--fail-on", "End with exit code 5 if the verdict is keep, inconclusive, or not-ship: either.", SCRIPTS),
+]
+FailAbove: TypeAlias = Annotated[
+    float | None,
+    option("--fail-above", "End with exit code 5 if the MCE is above so many sigmas.", SCRIPTS, "SIGMAS", min=0.0),
+]
+FailOnSignificant: TypeAlias = Annotated[
+    bool,
+    flag("--fail-on-significant", "End with exit code 5 if any segment is significantly wrong.", SCRIPTS),
+]
+Strict: TypeAlias = Annotated[
+    bool,
+    flag("--strict", "End with exit code 5 if the diagnosis of the data has a warning or an error.", SCRIPTS),
 ]
 
 
 def refuse_both(**options: object) -> None:
-    """Refuse options of which one at most makes sense, if more are given; names are as in Python."""
+    """Refuse options that exclude each other if more than one is given; names are as in Python."""
     given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
     if len(given) > 1:
-        raise typer.BadParameter(f"use {' or '.join(given)}, not {_all(given)}", param_hint=given[-1])
+        everything = "both" if len(given) == 2 else "all of them"
+        raise WrongUsageError(f"{given[-1]}: use {' or '.join(given)}, not {everything}.")
 
 
-def _all(given: list[str]) -> str:
-    return "both" if len(given) == 2 else "all of them"
+def rules_of(primary: PrimaryMetric, guardrails: list[str] | None) -> dict[str, Any]:
+    """The parameters of `trueup.compare` that --primary and --guardrail mean."""
+    if guardrails is None:
+        return {"primary": primary.value}
+    if guardrails == ["none"]:
+        return {"primary": primary.value, "guardrails": ()}
+    margins: dict[str, float] = {}
+    names = []
+    for text in guardrails:
+        name, equals, margin = text.partition("=")
+        known = [*(metric.value for metric in PrimaryMetric), "mce"]
+        if name not in known:
+            raise WrongUsageError(f"--guardrail: {name!r} is none of {', '.join(known)}.")
+        names.append(name)
+        if equals:
+            try:
+                margins[name] = float(margin)
+            except ValueError:
+                raise WrongUsageError(f"--guardrail: {margin!r} is not a number.") from None
+    return {"primary": primary.value, "guardrails": tuple(names), "margins": margins}

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+    from trueup.cli._answer import Answer
+
 __all__ = [
     "bytes_in_words",
     "check_stdout",
     "discard_stdout",
     "facts",
+    "in_plural",
+    "p_value_in_words",
     "percent",
     "print_json",
+    "print_places",
     "reader_may_leave",
     "screen",
     "shown",
@@ -79,6 +84,14 @@ def shown(name: object) -> str:
     return one_line(str(name))
 
 
+def print_places(console: Console, to: Answer) -> None:
+    """Say where the files are."""
+    if to.segments is not None:
+        console.print(f"All segments are in {shown(to.segments)}.", soft_wrap=True)
+    if to.html is not None:
+        console.print(f"The report is {shown(to.html)}.", soft_wrap=True)
+
+
 def percent(share: float, digits: int = 1) -> str:
     """A share as a percentage."""
     return "–" if math.isnan(share) else f"{100 * share:.{digits}f} %"
@@ -87,6 +100,18 @@ def percent(share: float, digits: int = 1) -> str:
 def signed(value: float | None, digits: int) -> str:
     """A change, with the sign that sentences have: a minus as wide as the plus."""
     return "–" if value is None or math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+
+
+def in_plural(n: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def p_value_in_words(p_value: float | None, n_draws: int = 0) -> str:
+    """A p-value; of the smallest that so many draws can show, that it is at most that."""
+    from trueup._report import p_value_in_form
+
+    return p_value_in_form(p_value, 1 / (n_draws + 1) if n_draws else 0.0)
 
 
 def bytes_in_words(size: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from trueup.cli._errors import ExitCode, StoppedLate, error_line, exit_code_of, one_line
+from trueup.cli._errors import ExitCode, StoppedLate, WrongUsageError, error_line, exit_code_of, one_line
 from trueup.cli._printing import discard_stdout
 from trueup.cli._signals import stopping_on_signals
 from trueup.cli._typed import typed
@@ -54,6 +54,9 @@ def run(arguments: Sequence[str]) -> int:
             if state.debug:
                 traceback.print_exc()
             _say(f"error: {error_line(error)}")
+            if isinstance(error, WrongUsageError):
+                program = " ".join(["trueup", *[name for name in arguments if not name.startswith("-")][:1]])
+                _say(f"Usage: {program} [OPTIONS] ... For all options: {program} --help")
             return exit_code_of(error)
 
 
@@ -73,10 +76,7 @@ def _run(arguments: Sequence[str], state: RunState) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except _UsageError as error:
-        from typer import rich_utils
-
-        rich_utils.rich_format_error(error)
-        return ExitCode.USAGE
+        raise WrongUsageError(error.format_message()) from None
     if work == ExitCode.STOPPED:
         raise KeyboardInterrupt
     if callable(work):

@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._evaluate_screen import VERDICT_STYLES
-from trueup.cli._findings import in_plural
-from trueup.cli._printing import percent, screen, shown
+from trueup.cli._printing import in_plural, percent, screen, shown
 
 if TYPE_CHECKING:
     from trueup.evaluation import Summary

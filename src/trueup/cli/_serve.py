@@ -1,24 +1,23 @@
-"""`trueup serve`: its options, and what becomes of them."""
+"""`trueup serve`: the model as an HTTP service."""
 
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from trueup.cli._options import Work
+from trueup.cli._errors import WrongUsageError
 
-__all__ = ["serve_command"]
+__all__ = ["serve"]
 
 _WHERE, _WHO, _LIMITS, _MODELS = "Where", "Who may ask", "Limits", "Models"
 _MIB = 2**20
 _DEFAULT_NAME = "default"
 
 
-def serve_command(
+def serve(
     models: Annotated[
         list[str],
         typer.Argument(help="Model files, or NAME=FILE; the first is the default.", metavar="[NAME=]FILE..."),
@@ -45,14 +44,6 @@ def serve_command(
             min=0.0, help="Seconds between looks at the model files; 0: on SIGHUP only.", rich_help_panel=_MODELS
         ),
     ] = 1.0,
-    max_model_memory: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="MiB of memory that loading a model file may take; larger files are refused.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = 512,
     allow_unknown_columns: Annotated[
         bool,
         typer.Option(
@@ -61,6 +52,14 @@ def serve_command(
             rich_help_panel=_MODELS,
         ),
     ] = False,
+    max_model_memory: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="MiB of memory that loading a model file may take; larger files are refused.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = 512,
     host: Annotated[str, typer.Option(help="The address to listen on.", rich_help_panel=_WHERE)] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.", rich_help_panel=_WHERE)
@@ -109,42 +108,39 @@ def serve_command(
         typer.Option(min=1.0, help="Seconds that requests in flight are given then.", rich_help_panel=_LIMITS),
     ] = 30.0,
     access_log: Annotated[bool, typer.Option(help="Write a line of log for each request.")] = True,
-) -> Work:
+) -> None:
     """Answer live traffic over HTTP: JSON rows or Arrow streams in, calibrated probabilities out."""
     named = dict(_named(entry) for entry in models)
     if len(named) < len(models):
-        raise typer.BadParameter("two models have one name; give them others as NAME=FILE", param_hint="MODELS")
+        raise WrongUsageError("Two models have the same name. Rename one: NAME=FILE.")
     default = next(iter(named))
-    options = {
-        "models": named,
-        "shadows": dict(_shadow(entry, default) for entry in shadow or ()),
-        "shadow_log": shadow_log,
-        "reload_seconds": reload_every,
-        "max_model_memory": max_model_memory * _MIB,
-        "allow_unknown_columns": allow_unknown_columns,
-        "host": host,
-        "port": port,
-        "workers": workers or _cores(),
-        "certfile": certfile,
-        "keyfile": keyfile,
-        "max_rows": max_rows,
-        "max_body_bytes": max_body * _MIB,
-        "max_bytes_in_work": max(2 * max_body, 64) * _MIB,
-        "max_requests": max_requests,
-        "max_connections": max_connections,
-        "request_seconds": request_timeout,
-        "keep_alive_seconds": keep_alive,
-        "drain_seconds": drain,
-        "stop_seconds": stop_timeout,
-        "access_log": access_log,
-    }
-    return partial(_serve, options, token_env, token_file)
+    from trueup import serving
 
-
-def _serve(options: dict[str, Any], token_env: str, token_file: str | None) -> None:
-    from trueup.serving import ServerOptions, read_token, serve
-
-    serve(ServerOptions(**options, token=read_token(token_env, token_file)))
+    options = serving.ServerOptions(
+        models=named,
+        shadows=dict(_shadow(entry, default) for entry in shadow or ()),
+        shadow_log=shadow_log,
+        reload_seconds=reload_every,
+        allow_unknown_columns=allow_unknown_columns,
+        max_model_memory=max_model_memory * _MIB,
+        host=host,
+        port=port,
+        workers=workers or _cores(),
+        certfile=certfile,
+        keyfile=keyfile,
+        max_rows=max_rows,
+        max_body_bytes=max_body * _MIB,
+        max_bytes_in_work=max(2 * max_body, 64) * _MIB,
+        max_requests=max_requests,
+        max_connections=max_connections,
+        request_seconds=request_timeout,
+        keep_alive_seconds=keep_alive,
+        drain_seconds=drain,
+        stop_seconds=stop_timeout,
+        access_log=access_log,
+        token=serving.read_token(token_env, token_file),
+    )
+    serving.serve(options)
 
 
 def _named(entry: str) -> tuple[str, str]:
