@@ -22,28 +22,14 @@ _CHUNK = 16_384  # rows, which become numbers together before trees walk them
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows as numbers.
+    """Rows as numbers."""
 
-    Attributes
-    ----------
-    matrix : float64 array, rows by features, Fortran order; or PackedMatrix
-        Values and category codes, NaN where missing; or what stands for them in less memory.
-    categorical : uint8 array
-        Which features are categorical.
-    labels, base_logits : float64 arrays
-        What happened, and what the base model said.
-    weights : float64 array or None
-        Sample weights.
-    soft : bool
-        Whether the labels are probabilities.
-    """
-
-    matrix: Floats | PackedMatrix
+    matrix: Floats | PackedMatrix  # values and category codes, NaN where missing, in Fortran order; or packed
     categorical: npt.NDArray[np.uint8]
     labels: Floats
     base_logits: Floats
     weights: Floats | None
-    soft: bool
+    soft: bool  # whether the labels are probabilities
 
     @property
     def n_rows(self) -> int:

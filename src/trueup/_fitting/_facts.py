@@ -31,13 +31,6 @@ class TableFacts:
     """Categories, classes, and a sample of the numbers, learned from pieces of a table.
 
     What was learned of two sets of pieces is merged, to the same facts in any order.
-
-    Parameters
-    ----------
-    roles : StreamRoles
-        Which column is what.
-    sample_rows : int
-        From how many rows the numbers are cut into intervals.
     """
 
     def __init__(self, roles: StreamRoles, sample_rows: int = SAMPLE_ROWS) -> None:

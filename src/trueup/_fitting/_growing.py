@@ -48,41 +48,19 @@ def copy_bins(made: lgb.Dataset, rows: npt.NDArray[np.int32]) -> lgb.Dataset:
 
 
 def grow_trees(
-    training_set: lgb.Dataset,
-    parameters: dict[str, Any],
+    training_set: lgb.Dataset,  # features and logit, binned, with labels and weights, and the logits as initial scores
+    parameters: dict[str, Any],  # with "machines" among them, several processes grow the trees together
     *,
     n_trees: int,
-    n_columns: int,
+    n_columns: int,  # the logit among them
     soft: bool,
-    cancel: threading.Event,
+    cancel: threading.Event,  # when it is set, growing ends with `Cancelled`
     gradient_unit: float | None = None,
 ) -> tuple[Trees, Floats]:
     """The trees of a round, and the gain of each column.
 
-    Parameters
-    ----------
-    training_set : lightgbm.Dataset
-        Features and logit, binned, with labels and weights, and the logits as initial scores.
-    parameters : dict
-        LightGBM's; with ``machines`` among them, trees are grown together with other processes.
-    n_trees : int
-        The most trees.
-    n_columns : int
-        How many columns there are, the logit among them.
-    soft : bool
-        Whether labels are probabilities.
-    cancel : threading.Event
-        When it is set, growing ends with `Cancelled`.
-    gradient_unit : float, optional
-        Derivatives are rounded to multiples of this power of two. Their sums are exact then, and don't depend on how
-        rows are dealt to processes.
-
-    Returns
-    -------
-    trees : Trees
-        The trees.
-    gains : float64 array
-        The total gain of the splits on each column.
+    With `gradient_unit`, derivatives are rounded to multiples of this power of two: their sums are exact then, and
+    don't depend on how rows are dealt to processes.
     """
     training_set.init_score = None  # LightGBM has copied them, and its copy back to Python is nobody's
     if not any(training_set.feature_num_bin(column) for column in range(n_columns)):

@@ -55,19 +55,7 @@ class RoundGrower(Protocol):
 
 
 class LightGBMGrower:
-    """Grows trees with LightGBM in this process.
-
-    Parameters
-    ----------
-    data : TrainingData
-        All rows.
-    parameters : GrowthParameters
-        How trees are grown.
-    shares_bins : bool
-        Whether all rows are binned once, instead of each set of rows for itself.
-    n_threads : int
-        How many threads there are for that; everybody waits for it.
-    """
+    """Grows trees with LightGBM in this process; all rows may be binned once, instead of each set for itself."""
 
     def __init__(
         self, data: TrainingData, parameters: GrowthParameters, *, shares_bins: bool = False, n_threads: int = 1

@@ -47,34 +47,16 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
-    """What to fit on which rows.
+    """What to fit on which rows."""
 
-    Attributes
-    ----------
-    splits : sequence of pairs of index arrays
-        Training and validation rows; empty to fit exactly `max_rounds`.
-    refit_rows : index array or None
-        The rows of the final fit; None is all rows.
-    max_rounds, patience : int
-        When to stop.
-    rescale : "honest", "train" or None
-        Theta and shift from rows that did not grow the trees, theta alone from those that did, or neither.
-    n_threads : int
-        How many threads there are.
-    cancel : threading.Event
-        Set when the fit is being stopped.
-    follows : bool
-        Whether the fit on all rows may go on beside the search. It is quicker, and takes the memory of both.
-    """
-
-    splits: Sequence[Split]
-    refit_rows: Rows | None
+    splits: Sequence[Split]  # training and validation rows; empty to fit exactly `max_rounds`
+    refit_rows: Rows | None  # the rows of the final fit; None is all rows
     max_rounds: int
     patience: int
-    rescale: Rescale
+    rescale: Rescale  # "honest": theta and a shift from validation rows; "train": theta from training rows; or neither
     n_threads: int
-    cancel: threading.Event = field(default_factory=threading.Event)
-    follows: bool = True
+    cancel: threading.Event = field(default_factory=threading.Event)  # set when the fit is being stopped
+    follows: bool = True  # let the fit on all rows go on beside the search: quicker, in the memory of both
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,22 +73,6 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
 
     Where threads would be idle, the fit on all rows follows the search in one of them: it is at most a round ahead of
     what is decided, and what it grows beyond the last round is thrown away.
-
-    Parameters
-    ----------
-    data : TrainingData
-        All rows.
-    grower : RoundGrower
-        Who grows the trees.
-    plan : FitPlan
-        What to fit on which rows.
-    listener : Listener
-        Is told of every round.
-
-    Returns
-    -------
-    FitOutcome
-        The rounds of the final fit.
     """
     refit_rows, nobody = plan.refit_rows, np.empty(0, np.int32)
     splits: Sequence[tuple[Rows | None, Rows]] = plan.splits or [(refit_rows, nobody)]
@@ -130,30 +96,14 @@ def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
 def fit_parts(
     parts: Iterable[Part[HeldOutT]],
     final_part: Callable[[threading.Event], Part[HeldOutT]] | None,
-    plan: FitPlan,
+    plan: FitPlan,  # what to fit; its rows are not looked at, only whether there are splits
     listener: Listener,
-    agree: Callable[[Sequence[HeldOutT], int], Rescaling],
+    agree: Callable[[Sequence[HeldOutT], int], Rescaling],  # gives one rescaling for all parts from what they held out
 ) -> FitOutcome:
-    """Fit rounds on parts that are anywhere.
+    """Fit rounds on parts that are anywhere, and forget the parts when the search is over.
 
-    Parameters
-    ----------
-    parts : iterable of Part
-        The training and validation rows of each split. They are forgotten when the search is over.
-    final_part : callable, optional
-        What makes the part of all rows; its growing ends when the event that it is given is set. None if the rows that
-        grow the trees of the only part are those of the final fit.
-    plan : FitPlan
-        What to fit; its rows are not looked at, only whether there are splits.
-    listener : Listener
-        Is told of every round.
-    agree : callable
-        Gives one rescaling for all parts from what they held out.
-
-    Returns
-    -------
-    FitOutcome
-        The rounds of the final fit.
+    `final_part` makes the part of all rows, whose growing ends when the given event is set; None if the rows that grow the
+    trees of the only part are those of the final fit.
     """
     search = _Search(list(parts), plan, agree)
     if final_part is None:
@@ -171,24 +121,14 @@ def fit_parts(
 
 
 class _Search:
-    """Rounds on the training rows of each split until the mean validation loss stops falling.
-
-    Attributes
-    ----------
-    best : int
-        The round with the least validation loss; the last one if nobody watches.
-    history : list of RoundRecord
-        All rounds, also those after the best.
-    rounds : list of GrownRound and Rescaling
-        Those of the first split.
-    """
+    """Rounds on the training rows of each split until the mean validation loss stops falling."""
 
     def __init__(self, parts: Sequence[Part[Any]], plan: FitPlan, agree: _Agree) -> None:
         self._parts, self._plan, self._agree = parts, plan, agree
         self.n_parts, self.n_columns = len(parts), parts[0].n_columns
-        self.best = 0
+        self.best = 0  # the round with the least validation loss; the last one if there is none
         self.history = [first_record(parts, plan.n_threads)]
-        self.rounds: list[_Round] = []
+        self.rounds: list[_Round] = []  # those of the first split
 
     def run(self, listener: Listener, workers: Workers, share: int, beside: Callable[[], None] | None = None) -> None:
         """Search, with `share` threads for each split; `beside` is called in each round when its jobs are in line."""

@@ -28,17 +28,10 @@ _CATEGORICAL_SPLIT = 1  # the bit of a split's decision type that says so
 
 @dataclass(frozen=True, eq=False)
 class ColumnCodes:
-    """What the codes of a feature mean.
+    """What the codes of a feature mean."""
 
-    Attributes
-    ----------
-    upper : float64 array
-        Of numbers: the upper ends of the intervals, ascending, the last one beyond all others. Of categories: their
-        codes, from 0 on. The code after the last is a missing value.
-    categorical : bool
-        Whether the feature is categorical.
-    """
-
+    # Of numbers, the upper ends of the intervals, ascending, the last one beyond all others. Of categories, their
+    # codes, from 0 on. The code after the last is a missing value.
     upper: Floats
     categorical: bool
 
@@ -76,15 +69,7 @@ class ColumnCodes:
 
 @dataclass(frozen=True, eq=False)
 class PackedMatrix:
-    """A matrix of features as codes.
-
-    Attributes
-    ----------
-    columns : tuple of ColumnCodes
-        What the codes of each feature mean.
-    codes : tuple of unsigned integer arrays
-        The codes of each feature, a row each.
-    """
+    """A matrix of features as codes."""
 
     columns: tuple[ColumnCodes, ...]
     codes: tuple[Codes, ...]
@@ -146,18 +131,6 @@ def edges_of_sample(numbers: Floats, most: int) -> Floats:
 
     Numbers of which there are few are told apart, half-way between each other; of many, intervals hold about the same
     number each, and a number that is more than twice as frequent as that has one of its own.
-
-    Parameters
-    ----------
-    numbers : float64 array
-        The sample; NaN is left out.
-    most : int
-        The most intervals.
-
-    Returns
-    -------
-    float64 array
-        The upper ends of all intervals but the last, ascending.
 
     Examples
     --------

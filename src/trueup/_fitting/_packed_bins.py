@@ -23,22 +23,7 @@ PACKED_PARAMETERS: dict[str, Any] = {"feature_pre_filter": False}
 def packed_dataset(
     matrices: Sequence[PackedMatrix], parameters: dict[str, Any], reference: Floats | None = None
 ) -> lgb.Dataset:
-    """The features of all rows, binned, without labels.
-
-    Parameters
-    ----------
-    matrices : sequence of PackedMatrix
-        The features, in pieces of the same columns.
-    parameters : dict
-        LightGBM's.
-    reference : float64 array, optional
-        The codes of the rows from which bins are made; by default `reference_rows` of the first piece.
-
-    Returns
-    -------
-    lightgbm.Dataset
-        Constructed.
-    """
+    """The features of all rows, binned, without labels."""
     columns = matrices[0].columns
     if reference is None:
         reference = reference_rows(matrices[0], int(parameters.get("bin_construct_sample_cnt", SAMPLE_ROWS)))

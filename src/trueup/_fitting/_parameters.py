@@ -66,15 +66,7 @@ _FIXED = {
 
 
 class GrowthParameters:
-    """How the trees of a round are grown.
-
-    Parameters
-    ----------
-    n_trees : int
-        How many trees a round grows.
-    booster : mapping
-        LightGBM's parameters, by the names in `PAPER_DEFAULTS`.
-    """
+    """How the trees of a round are grown."""
 
     def __init__(self, n_trees: int, booster: Mapping[str, Any]) -> None:
         self.n_trees = n_trees

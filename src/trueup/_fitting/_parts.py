@@ -26,21 +26,11 @@ HeldOutT_co = TypeVar("HeldOutT_co", covariant=True)
 
 @dataclass(frozen=True)
 class Step:
-    """How far a round moved the rows that grew it: quantities of the paper's convergence analysis.
+    """How far a round moved the rows that grew it: quantities of the paper's convergence analysis."""
 
-    Attributes
-    ----------
-    logit_change : float
-        E|F_t - F_(t-1)|.
-    phi : float
-        phi_(t-1).
-    alpha_bound : float
-        The bound on alpha of f_(t-1).
-    """
-
-    logit_change: float
-    phi: float
-    alpha_bound: float
+    logit_change: float  # E|F_t - F_(t-1)|
+    phi: float  # phi_(t-1)
+    alpha_bound: float  # the bound on alpha of f_(t-1)
 
 
 class LossSums(NamedTuple):
@@ -85,21 +75,7 @@ class HeldOut:
 
 
 class LocalPart:
-    """Rows of this process that grow trees and that watch, with the logits of all.
-
-    Parameters
-    ----------
-    data : TrainingData
-        All rows.
-    grower : RoundGrower
-        Who grows the trees.
-    train : index array or None
-        The rows that grow trees; None is all rows.
-    valid : index array
-        The rows that watch.
-    cancel : threading.Event
-        When it is set, growing stops after the current tree.
-    """
+    """Rows of this process that grow trees and that watch, with the logits of all."""
 
     def __init__(
         self, data: TrainingData, grower: RoundGrower, train: Rows | None, valid: Rows, cancel: threading.Event

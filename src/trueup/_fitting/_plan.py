@@ -29,27 +29,13 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """Rows in as little memory as a fit can do with.
-
-    Attributes
-    ----------
-    matrix : PackedMatrix
-        The features.
-    labels : float64 array
-        What happened.
-    base_logits : float64 array or None
-        What the base model said; None if there is none.
-    weights : float64 array or None
-        Sample weights.
-    groups : uint64 array or None
-        A hash of the group of each row, if there are groups.
-    """
+    """Rows in as little memory as a fit can do with."""
 
     matrix: PackedMatrix
     labels: Floats
-    base_logits: Floats | None
+    base_logits: Floats | None  # None if there is no base model
     weights: Floats | None
-    groups: Hashes | None
+    groups: Hashes | None  # a hash of the group of each row
 
     @property
     def n_rows(self) -> int:
@@ -68,27 +54,13 @@ class PackedRows:
 
 @dataclass(frozen=True, eq=False)
 class PackingPlan:
-    """What was learned of all pieces: how each is packed.
-
-    Attributes
-    ----------
-    roles : StreamRoles
-        Which column is what.
-    spec : FeatureSpec
-        What the features hold.
-    columns : tuple of ColumnCodes
-        How each is packed.
-    labels : Labels
-        The classes, without values.
-    n_rows : int
-        How many rows of a positive weight there are.
-    """
+    """What was learned of all pieces: how each is packed."""
 
     roles: StreamRoles
     spec: FeatureSpec
-    columns: tuple[ColumnCodes, ...]
-    labels: Labels
-    n_rows: int
+    columns: tuple[ColumnCodes, ...]  # how each feature is packed
+    labels: Labels  # the classes, without values
+    n_rows: int  # those of a positive weight
 
     @cached_property
     def _encoder(self) -> FeatureEncoder:
@@ -118,13 +90,7 @@ class PackingPlan:
 
 
 class PackedStore:
-    """Room for all rows of a plan, filled piece by piece, so that none is held twice.
-
-    Parameters
-    ----------
-    plan : PackingPlan
-        How pieces are packed.
-    """
+    """Room for all rows of a plan, filled piece by piece, so that none is held twice."""
 
     def __init__(self, plan: PackingPlan) -> None:
         n, roles = plan.n_rows, plan.roles

@@ -42,20 +42,6 @@ def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_t
     The loss is convex in theta, so its derivative has one zero: Newton's steps, and a bisection wherever a
     step would leave the interval that is known to hold the zero or gains too little.
 
-    Parameters
-    ----------
-    logits, labels : float64 arrays
-        What is rescaled, and what happened.
-    weights : float64 array, optional
-        Sample weights.
-    n_threads : int
-        Threads for the sums; the result does not depend on it.
-
-    Returns
-    -------
-    float
-        Theta; 1 if the loss does not depend on it.
-
     Examples
     --------
     Three of four rows with a logit of 2 ln 3 are positive, so it should have been ln 3:
@@ -88,15 +74,7 @@ def theta_from_sums(sums: Callable[[float], tuple[float, float]]) -> float:
 
 @dataclass(frozen=True)
 class Rescaling:
-    """What happens to the logits of a round: ``theta * (logits + correction + shift)``.
-
-    Attributes
-    ----------
-    theta : float
-        The factor.
-    shift : float
-        What is added to all logits before.
-    """
+    """What happens to the logits of a round: ``theta * (logits + correction + shift)``."""
 
     theta: float = 1.0
     shift: float = 0.0
@@ -106,20 +84,6 @@ def fit_rescaling(logits: Floats, labels: Floats, weights: Floats | None = None,
     """The theta in [0.01, 10] and the shift with the least weighted log loss of ``theta * (logits + shift)``.
 
     The loss is convex in theta and in theta times shift: Newton's steps in both, halved until the loss falls.
-
-    Parameters
-    ----------
-    logits, labels : float64 arrays
-        What is rescaled, and what happened.
-    weights : float64 array, optional
-        Sample weights.
-    n_threads : int
-        Threads for the sums; the result does not depend on it.
-
-    Returns
-    -------
-    Rescaling
-        Theta and the shift; 1 and 0 if the loss does not depend on them.
 
     Examples
     --------

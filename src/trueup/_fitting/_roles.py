@@ -13,26 +13,14 @@ __all__ = ["StreamRoles"]
 
 @dataclass(frozen=True)
 class StreamRoles:
-    """The columns of a table that a fit uses.
-
-    Attributes
-    ----------
-    label : str
-        What happened.
-    score, weight, group : str or None
-        The base model's probabilities, sample weights, and the groups whose rows are never split apart.
-    features : tuple of str
-        What segments are made of.
-    categorical : tuple of str
-        The features that were named as categorical.
-    """
+    """The columns of a table that a fit uses."""
 
     label: str
     score: str | None
     weight: str | None
-    group: str | None
+    group: str | None  # whose rows are never split apart
     features: tuple[str, ...]
-    categorical: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()  # the features that were named as categorical
 
     def __post_init__(self) -> None:
         named = [name for name in (self.label, self.score, self.weight) if name is not None]

@@ -22,13 +22,7 @@ def row_hashes(first_row: int, n_rows: int) -> Hashes:
 
 
 class RowSample:
-    """The rows whose hashes are the least: each row is as likely to be among them as any other.
-
-    Parameters
-    ----------
-    most : int
-        How many rows are kept.
-    """
+    """The rows whose hashes are the least: each row is as likely to be among them as any other."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -15,15 +15,7 @@ _FAN_IN = 16  # results that one task puts together
 
 
 class Pieces:
-    """Packed partitions on the workers of a cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The cluster.
-    futures : sequence of futures of Piece
-        The partitions that have rows.
-    """
+    """Packed partitions on the workers of a cluster."""
 
     def __init__(self, client: Any, futures: Sequence[Any]) -> None:
         self.client, self.futures = client, list(futures)

@@ -38,25 +38,13 @@ class _Lost(Exception):  # noqa: N818 (a signal to try again)
 
 @dataclass(frozen=True, eq=False)
 class RoundStart:
-    """What a round starts from, all of it on the workers.
-
-    Attributes
-    ----------
-    pieces : Pieces
-        The rows.
-    logits : sequence of futures
-        The logits of each piece.
-    n_train : sequence of int
-        How many rows of each piece grow trees.
-    reference, edges : futures
-        The rows that the bins of features are made from, and where the logit is cut.
-    """
+    """What a round starts from, all of it on the workers."""
 
     pieces: Pieces
     logits: Sequence[Any]
-    n_train: Sequence[int]
-    reference: Any
-    edges: Any
+    n_train: Sequence[int]  # how many rows of each piece grow trees
+    reference: Any  # the rows that the bins of features are made from
+    edges: Any  # where the logit is cut
 
 
 def grow_together(start: RoundStart, growth: Growth) -> GrownRound:

@@ -46,17 +46,7 @@ class DaskRows:
 
 
 class DaskPart:
-    """Rows of a cluster that grow trees and that watch; their logits stay where they are.
-
-    Parameters
-    ----------
-    rows : DaskRows
-        All rows.
-    growth : Growth
-        How trees are grown, and which fold is held out.
-    n_train : sequence of int
-        How many rows of each piece grow trees.
-    """
+    """Rows of a cluster that grow trees and that watch; their logits stay where they are."""
 
     def __init__(self, rows: DaskRows, growth: Growth, n_train: Sequence[int]) -> None:
         self._rows, self._growth, self._n_train = rows, growth, n_train

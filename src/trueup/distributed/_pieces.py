@@ -68,21 +68,11 @@ _EDGES_OF_LOGITS = 253
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A packed partition.
-
-    Attributes
-    ----------
-    rows : PackedRows
-        Its rows.
-    folds : int8 array
-        In which fold a row validates.
-    sampled : int32 array
-        The rows of a sample of the whole table, from which bins are made.
-    """
+    """A packed partition."""
 
     rows: PackedRows
-    folds: npt.NDArray[np.int8]
-    sampled: npt.NDArray[np.int32]
+    folds: npt.NDArray[np.int8]  # in which fold a row validates
+    sampled: npt.NDArray[np.int32]  # the rows of a sample of the whole table, from which bins are made
 
     def data(self, soft: bool) -> TrainingData:
         """The rows as a fit takes them, without logits of their own."""
@@ -179,24 +169,12 @@ def naming_partition(number: int, last: int | None = None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PieceSizes:
-    """How many rows of a piece grow trees, how many of them are positive, and what they weigh, for each split.
-
-    Attributes
-    ----------
-    n_rows : int
-        All rows.
-    largest_weight : float
-        The largest weight; 1 without weights.
-    train : tuple of tuple
-        For each split: the rows that grow trees, their labels' sum, and the sum of w p (1 - p).
-    watch : tuple of int
-        For each split: the rows that are held out.
-    """
+    """How many rows of a piece grow trees, how many of them are positive, and what they weigh, for each split."""
 
     n_rows: int
-    largest_weight: float
-    train: tuple[tuple[int, float, float], ...]
-    watch: tuple[int, ...]
+    largest_weight: float  # 1 without weights
+    train: tuple[tuple[int, float, float], ...]  # per split: training rows, their labels' sum, their sum of w p (1 - p)
+    watch: tuple[int, ...]  # for each split: the rows that are held out
 
 
 def describe_piece(piece: Piece, logits: Floats, parts: Sequence[int | None], soft: bool) -> PieceSizes:

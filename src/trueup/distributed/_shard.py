@@ -50,30 +50,14 @@ _HEAD_START = 0.02  # seconds
 
 @dataclass(frozen=True)
 class Growth:
-    """How the trees of a round are grown, the same on all workers.
+    """How the trees of a round are grown, the same on all workers."""
 
-    Attributes
-    ----------
-    fit : str
-        Which fit it is.
-    part : int or None
-        The fold that is held out.
-    parameters : dict
-        LightGBM's.
-    n_trees : int
-        How many trees a round grows.
-    soft : bool
-        Whether labels are probabilities.
-    gradient_unit : float
-        What derivatives are multiples of.
-    """
-
-    fit: str
-    part: int | None
+    fit: str  # its name
+    part: int | None  # the fold that is held out
     parameters: dict[str, Any]
     n_trees: int
     soft: bool
-    gradient_unit: float
+    gradient_unit: float  # what derivatives are multiples of
 
 
 class NotReadyError(Exception):

@@ -13,17 +13,7 @@ __all__ = ["file_of", "naming_unreadable"]
 
 @contextlib.contextmanager
 def naming_unreadable(partitions: Sequence[Any], futures: Sequence[Any], columns: Sequence[str]) -> Iterator[None]:
-    """Say in our words what another library says of a partition that can't be computed.
-
-    Parameters
-    ----------
-    partitions : sequence of Delayed
-        The partitions of a frame.
-    futures : sequence of futures
-        What is computed of each.
-    columns : sequence of str
-        What partitions must have.
-    """
+    """Say in our words what another library says of a partition that can't be computed."""
     try:
         yield
     except TrueupError:
