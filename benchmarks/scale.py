@@ -85,8 +85,8 @@ def stages(folder: Path, n_rows: int, n_features: int) -> dict[str, float]:
     from trueup import MCGrad
     from trueup._data import open_stream
     from trueup._fitting import FitOptions, TableFacts, dealing_for, growth_of
+    from trueup._fitting._folds import LocalFold, shared_rescaling
     from trueup._fitting._lightgbm import LightGBMGrower
-    from trueup._fitting._parts import LocalPart, shared_rescaling
     from trueup._fitting._plan import PackedStore
     from trueup._fitting._streaming import roles_of
 
@@ -120,7 +120,7 @@ def stages(folder: Path, n_rows: int, n_features: int) -> dict[str, float]:
         data = rows.training_data(soft=False)
         (train, valid), *_ = dealing_for(HOLD_OUT, n_rows, 0).splits(rows.labels, soft=False, groups=rows.groups)
         grower = LightGBMGrower(data, growth_of(options, plan.spec, 0), n_threads=1)
-        part = LocalPart(data, grower, train, valid, threading.Event())
+        part = LocalFold(data, grower, train, valid, threading.Event())
         timed("first round", lambda: part.grow(1))
         part.finish(shared_rescaling([part.held_out(1)], 1), 1)
         for _ in range(ROUNDS):

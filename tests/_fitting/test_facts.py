@@ -45,7 +45,7 @@ def table_of(rows: list[tuple[Any, ...]]) -> pa.Table:
 
 
 def pieces_of(table: pa.Table, cuts: list[int]) -> list[tuple[pa.Table, int]]:
-    """Pieces of the table with the number of their first row; some of them may be empty."""
+    """Partitions of the table with the number of their first row; some of them may be empty."""
     ends = [0, *sorted(cut % (table.num_rows + 1) for cut in cuts), table.num_rows]
     return [(table.slice(first, last - first), first) for first, last in itertools.pairwise(ends)]
 

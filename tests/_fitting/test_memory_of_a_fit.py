@@ -50,13 +50,13 @@ def test_the_search_is_forgotten_before_the_fit_on_all_rows_begins(
 
     made: list[weakref.ref[object]] = []
 
-    class Remembered(_loop.LocalPart):
+    class Remembered(_loop.LocalFold):
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments)  # type: ignore[arg-type]
             if len(self._valid):
                 made.append(weakref.ref(self))
 
-    monkeypatch.setattr(_loop, "LocalPart", Remembered)
+    monkeypatch.setattr(_loop, "LocalFold", Remembered)
     labels = (np.arange(N) % 4 > 0).astype(float)
     data = TrainingData(np.zeros((N, 1), order="F"), np.zeros(1, np.uint8), labels, np.zeros(N), None, soft=False)
     rows = np.arange(N, dtype=np.int32)

@@ -105,7 +105,7 @@ def test_a_score_column_that_a_file_lacks_is_told_with_the_file(tmp_path: Path) 
 
 def test_a_new_column_in_a_later_file_is_no_feature(tmp_path: Path) -> None:
     folder = files_with(tmp_path, TABLE.append_column("new", pa.array(np.arange(N))))
-    with pytest.warns(UserWarning, match=r"Column 'new' is left out.*part-0.parquet"):
+    with pytest.warns(UserWarning, match=r"Ignoring column 'new'.*part-0.parquet"):
         model = quick().fit_stream(folder, **COLUMNS)
     assert "new" not in model.model_.features.names
 

@@ -13,7 +13,7 @@ from dask_fits import COLUMNS, folds_here, frame_of, quick_estimator, rows_of_tr
 from trueup._data import hash_column
 from trueup._fitting import _splits, dealing_for, make_splits, seeds_from
 from trueup.distributed import _fit, fit_dask
-from trueup.distributed._cluster import Pieces
+from trueup.distributed._cluster import Partitions
 from trueup.metrics import log_loss
 
 ROWS = rows_of_traffic(2_000)[["country", "device", "hour", "clicked", "p", "user"]].assign(
@@ -38,11 +38,11 @@ def test_all_workers_and_the_client_agree_on_the_fold_of_every_row(client: Clien
 
 def held_out(client: Client, monkeypatch: pytest.MonkeyPatch, parts: list[pd.DataFrame], **columns: str) -> set[int]:
     """The numbers of the rows that validate, as the workers that hold them say."""
-    seen: list[Pieces] = []
+    seen: list[Partitions] = []
 
     def packed(*arguments: Any) -> Any:
         found = function(*arguments)
-        seen.append(found[0].pieces)
+        seen.append(found[0].partitions)
         return found
 
     function = _fit._packed
@@ -54,9 +54,9 @@ def held_out(client: Client, monkeypatch: pytest.MonkeyPatch, parts: list[pd.Dat
 
 
 def _places_held_out(piece: Any) -> list[int]:
-    assert not set(piece.trains(0)) & set(piece.watches(0))
-    assert len(piece.trains(0)) + len(piece.watches(0)) == piece.rows.n_rows
-    return piece.watches(0).tolist()
+    assert not set(piece.trains(0)) & set(piece.validates(0))
+    assert len(piece.trains(0)) + len(piece.validates(0)) == piece.rows.n_rows
+    return piece.validates(0).tolist()
 
 
 def test_however_rows_are_dealt_the_same_are_held_out(alone: Client, monkeypatch: pytest.MonkeyPatch) -> None:

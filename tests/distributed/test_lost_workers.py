@@ -54,7 +54,7 @@ def test_a_worker_lost_in_round_two_changes_nothing_in_the_model(mortal: Client,
 
 def test_a_worker_lost_between_rounds_is_no_concern_of_ours(mortal: Client, expected: bytes) -> None:
     # What it had computed is computed again by Dask.
-    worker = doom(mortal, "trueup.distributed._pieces", "scale_sums", 5)
+    worker = doom(mortal, "trueup.distributed._partitions", "scale_sums", 5)
     assert fitted(mortal) == expected
     assert worker not in mortal.nthreads()
 

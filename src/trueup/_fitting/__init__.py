@@ -3,17 +3,16 @@
 from trueup._fitting._booster_text import trees_and_gains
 from trueup._fitting._data import TrainingData
 from trueup._fitting._facts import SAMPLE_ROWS, TableFacts
+from trueup._fitting._folds import LossSums, Rescale, Step, convergence_bound
 from trueup._fitting._growing import Cancelled, copy_bins, grow_trees
 from trueup._fitting._in_memory import fit_model
 from trueup._fitting._lightgbm import GrownRound
 from trueup._fitting._lightgbm_private import add_columns
-from trueup._fitting._loop import FitOutcome, FitPlan, fit_parts
+from trueup._fitting._loop import FitOutcome, FitPlan, fit_folds
 from trueup._fitting._options import FitOptions
 from trueup._fitting._packed import ColumnCodes, edges_of_sample, with_real_thresholds
 from trueup._fitting._packed_bins import PACKED_PARAMETERS, packed_dataset
 from trueup._fitting._parameters import DEFAULTS, PAPER_DEFAULTS, GrowthParameters
-from trueup._fitting._parts import LossSums, Rescale, Step, convergence_bound
-from trueup._fitting._pieces import naming_roles, piece_scores, piece_weights
 from trueup._fitting._plan import PackedRows, PackingPlan
 from trueup._fitting._progress import shown_rounds
 from trueup._fitting._rescale import (
@@ -24,7 +23,7 @@ from trueup._fitting._rescale import (
     rescaling_from_sums,
     theta_from_sums,
 )
-from trueup._fitting._roles import StreamRoles
+from trueup._fitting._roles import StreamRoles, batch_scores, batch_weights, naming_roles
 from trueup._fitting._rounds import fitted_model, growth_of, rescale_with, too_few, warn_of_too_few
 from trueup._fitting._sample import row_hashes
 from trueup._fitting._splits import (
@@ -68,14 +67,16 @@ __all__ = [
     "TableFacts",
     "TrainingData",
     "add_columns",
+    "batch_scores",
+    "batch_weights",
     "check_before_reading",
     "convergence_bound",
     "copy_bins",
     "dealing_for",
     "edges_of_sample",
     "few_groups",
+    "fit_folds",
     "fit_model",
-    "fit_parts",
     "fit_rescaling",
     "fit_stream_model",
     "fit_theta",
@@ -88,8 +89,6 @@ __all__ = [
     "naming_roles",
     "package_versions",
     "packed_dataset",
-    "piece_scores",
-    "piece_weights",
     "rescale_with",
     "rescaling_from_sums",
     "row_hashes",

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from trueup._data import LabelClasses, check_weights_together, read_table
 from trueup._features import FeatureLearner
 from trueup._fitting._packed import ColumnCodes, edges_of_sample
-from trueup._fitting._pieces import naming_roles, piece_scores, piece_weights
 from trueup._fitting._plan import PackingPlan
-from trueup._fitting._roles import StreamRoles
+from trueup._fitting._roles import StreamRoles, batch_scores, batch_weights, naming_roles
 from trueup._fitting._sample import RowSample, row_hashes
 from trueup._model import FeatureSpec, ValueKind
 from trueup.errors import DataError
@@ -28,9 +27,9 @@ _NO_ROWS = np.zeros(0)
 
 
 class TableFacts:
-    """Categories, classes, and a sample of the numbers, learned from pieces of a table.
+    """Categories, classes, and a sample of the numbers, learned from batches of a table.
 
-    What was learned of two sets of pieces is merged, to the same facts in any order.
+    What was learned of two sets of batches is merged, to the same facts in any order.
     """
 
     def __init__(self, roles: StreamRoles, sample_rows: int = SAMPLE_ROWS) -> None:
@@ -41,15 +40,15 @@ class TableFacts:
         self._sample = RowSample(sample_rows)
         self._least_weight, self._largest_weight = np.inf, 0.0
 
-    def add(self, piece: pa.Table, first_row: int) -> None:
-        """Learn from a piece of the table, whose first row is that row of the table."""
-        roles, table = self.roles, read_table(piece)
-        weights = piece_weights(piece, roles)
+    def add(self, batch: pa.Table, first_row: int) -> None:
+        """Learn from a batch of the table, whose first row is that row of the table."""
+        roles, table = self.roles, read_table(batch)
+        weights = batch_weights(batch, roles)
         counts = None if weights is None or weights.all() else weights > 0
         labels = table.column(roles.label)
         with naming_roles(roles):
             self._classes.add(labels if counts is None else labels.of_rows(counts))
-        piece_scores(piece, roles)
+        batch_scores(batch, roles)
         hashes = row_hashes(first_row, table.n_rows)
         if counts is not None:
             hashes = hashes[counts]
@@ -69,7 +68,7 @@ class TableFacts:
         self._sample.add(hashes[chosen], numbers)
 
     def merge(self, other: TableFacts) -> None:
-        """Add what was learned of other pieces."""
+        """Add what was learned of other batches."""
         self.n_rows += other.n_rows
         self._classes.merge(other._classes)
         for name, learner in self._features.items():
@@ -79,7 +78,7 @@ class TableFacts:
         self._largest_weight = max(self._largest_weight, other._largest_weight)
 
     def plan(self, most_intervals: int, pos_label: Any = None) -> PackingPlan:
-        """How to pack every piece, with numbers in at most so many intervals, and which class is the positive one."""
+        """How to pack every batch, with numbers in at most so many intervals, and which class is the positive one."""
         roles = self.roles
         if self.n_rows == 0:
             raise DataError("There are no rows, or none of a positive weight. At least one is needed.")

@@ -56,9 +56,9 @@ def fit_model(
     base, base_rate = _base_scores(table, scores, options, labels, weights)
     rows = _Rows.from_table(encoder, table, labels, base, weights)
     n_fit = len(rows.labels)
-    watched = None if eval_set is None else _watched_rows(encoder, eval_set, labels, options, base_rate)
-    data = rows.with_more(watched, spec.features, labels.soft)
-    del table, encoder, base, rows, watched  # a fit needs the memory, and the data hold what it needs of them
+    validating = None if eval_set is None else _validation_rows(encoder, eval_set, labels, options, base_rate)
+    data = rows.with_more(validating, spec.features, labels.soft)
+    del table, encoder, base, rows, validating  # a fit needs the memory, and the data hold what it needs of them
     give_back_memory()
     counts = None if weights is None or weights.all() else weights > 0
     seeds = seeds_from(options.random_state)
@@ -102,19 +102,19 @@ class _Rows:
         counts = weights > 0  # a row of no weight is a row that is not there
         return cls(encoder.encode(table, counts), labels.values[counts], scores[counts], weights[counts])
 
-    def with_more(self, watched: _Rows | None, features: Sequence[Any], soft: bool) -> TrainingData:
+    def with_more(self, validating: _Rows | None, features: Sequence[Any], soft: bool) -> TrainingData:
         """The rows to fit on, followed by the rows to validate on."""
         matrix, labels, scores, weights = self.matrix, self.labels, self.scores, self.weights
         if not soft and labels.min() == labels.max():
             raise LabelError(
                 "y holds one class only among the rows with a positive weight. There is nothing to calibrate."
             )
-        if watched is not None:
-            matrix = np.asfortranarray(np.concatenate([matrix, watched.matrix]))
-            labels = np.concatenate([labels, watched.labels])
-            scores = np.concatenate([scores, watched.scores])
-            if weights is not None or watched.weights is not None:
-                weights = np.concatenate([part.weights_or_ones() for part in (self, watched)])
+        if validating is not None:
+            matrix = np.asfortranarray(np.concatenate([matrix, validating.matrix]))
+            labels = np.concatenate([labels, validating.labels])
+            scores = np.concatenate([scores, validating.scores])
+            if weights is not None or validating.weights is not None:
+                weights = np.concatenate([rows.weights_or_ones() for rows in (self, validating)])
         categorical = np.array([feature.is_categorical for feature in features], dtype=np.uint8)
         return TrainingData(matrix, categorical, labels, score_logits(scores), weights, soft)
 
@@ -138,7 +138,7 @@ def _score_column(table: CalibrationTable, name: str) -> Floats:
     return read_scores(table.column(name), table.n_rows, name=f"Column {name!r}")
 
 
-def _watched_rows(
+def _validation_rows(
     encoder: FeatureEncoder, eval_set: Any, labels: Labels, options: FitOptions, base_rate: float | None
 ) -> _Rows:
     """The rows of an `eval_set`, whose errors say that they are about it."""

@@ -15,16 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._fitting._data import Rows, TrainingData, are_all
+from trueup._fitting._folds import Fold, LocalFold, Rescale, shared_rescaling
 from trueup._fitting._growing import Cancelled
 from trueup._fitting._history import first_record, record_of_round
 from trueup._fitting._lightgbm import GrownRound, RoundGrower
-from trueup._fitting._parts import LocalPart, Part, Rescale, shared_rescaling
 from trueup._fitting._rescale import Rescaling
 from trueup._fitting._splits import Split
 from trueup._model import FittedRound, RoundRecord, Trees
 from trueup._runtime import Workers, has_idle_threads
 
-__all__ = ["FitOutcome", "FitPlan", "Listener", "fit_parts", "fit_rounds"]
+__all__ = ["FitOutcome", "FitPlan", "Listener", "fit_folds", "fit_rounds"]
 
 Floats = npt.NDArray[np.float64]
 HeldOutT = TypeVar("HeldOutT")
@@ -78,12 +78,12 @@ def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener:
     splits: Sequence[tuple[Rows | None, Rows]] = plan.splits or [(refit_rows, nobody)]
     fits_all_rows = len(splits) == 1 and _are_same(splits[0][0], refit_rows, data.n_rows)
 
-    def final_part(cancel: threading.Event) -> LocalPart:
-        """All rows, none of which watches."""
-        return LocalPart(data, grower, refit_rows, nobody, cancel)
+    def final_fold(cancel: threading.Event) -> LocalFold:
+        """All rows, none of which validates."""
+        return LocalFold(data, grower, refit_rows, nobody, cancel)
 
-    parts = (LocalPart(data, grower, train, valid, plan.cancel) for train, valid in splits)
-    return fit_parts(parts, None if fits_all_rows else final_part, plan, listener, shared_rescaling)
+    folds = (LocalFold(data, grower, train, valid, plan.cancel) for train, valid in splits)
+    return fit_folds(folds, None if fits_all_rows else final_fold, plan, listener, shared_rescaling)
 
 
 def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
@@ -93,29 +93,29 @@ def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
     return np.array_equal(rows, others)
 
 
-def fit_parts(
-    parts: Iterable[Part[HeldOutT]],
-    final_part: Callable[[threading.Event], Part[HeldOutT]] | None,
+def fit_folds(
+    folds: Iterable[Fold[HeldOutT]],
+    final_fold: Callable[[threading.Event], Fold[HeldOutT]] | None,
     plan: FitPlan,  # what to fit; its rows are not looked at, only whether there are splits
     listener: Listener,
-    agree: Callable[[Sequence[HeldOutT], int], Rescaling],  # gives one rescaling for all parts from what they held out
+    agree: Callable[[Sequence[HeldOutT], int], Rescaling],  # gives one rescaling for all folds from what they held out
 ) -> FitOutcome:
-    """Fit rounds on parts that are anywhere, and forget the parts when the search is over.
+    """Fit rounds on folds that are anywhere, and forget the folds when the search is over.
 
-    `final_part` makes the part of all rows, whose growing ends when the given event is set; None if the rows that grow the
-    trees of the only part are those of the final fit.
+    `final_fold` makes the fold of all rows, whose growing ends when the given event is set; None if the training rows
+    of the only fold are those of the final fit.
     """
-    search = _Search(list(parts), plan, agree)
-    if final_part is None:
+    search = _Search(list(folds), plan, agree)
+    if final_fold is None:
         with Workers(1, [plan.cancel]) as workers:
             search.run(listener, workers, plan.n_threads)
         return _outcome(search.rounds, search)
-    final = _FinalFit(final_part, plan)
-    follows = plan.follows and has_idle_threads(search.n_parts, plan.n_threads)
-    share = max(1, plan.n_threads // (search.n_parts + follows))
+    final = _FinalFit(final_fold, plan)
+    follows = plan.follows and has_idle_threads(search.n_folds, plan.n_threads)
+    share = max(1, plan.n_threads // (search.n_folds + follows))
     with Workers(plan.n_threads, [plan.cancel, final.cancel]) as workers:
         search.run(listener, workers, share, (lambda: final.follow(search, workers, share)) if follows else None)
-        search.forget_parts()
+        search.forget_folds()
         final.complete(search, listener)
     return _outcome(final.rounds, search)
 
@@ -123,11 +123,11 @@ def fit_parts(
 class _Search:
     """Rounds on the training rows of each split until the mean validation loss stops falling."""
 
-    def __init__(self, parts: Sequence[Part[Any]], plan: FitPlan, agree: _Agree) -> None:
-        self._parts, self._plan, self._agree = parts, plan, agree
-        self.n_parts, self.n_columns = len(parts), parts[0].n_columns
+    def __init__(self, folds: Sequence[Fold[Any]], plan: FitPlan, agree: _Agree) -> None:
+        self._folds, self._plan, self._agree = folds, plan, agree
+        self.n_folds, self.n_columns = len(folds), folds[0].n_columns
         self.best = 0  # the round with the least validation loss; the last one if there is none
-        self.history = [first_record(parts, plan.n_threads)]
+        self.history = [first_record(folds, plan.n_threads)]
         self.rounds: list[_Round] = []  # those of the first split
 
     def run(self, listener: Listener, workers: Workers, share: int, beside: Callable[[], None] | None = None) -> None:
@@ -141,46 +141,46 @@ class _Search:
             elif number - self.best > self._plan.patience:
                 break
 
-    def forget_parts(self) -> None:
-        """Give back the memory of the parts, when the search is over."""
-        self._parts = []
+    def forget_folds(self) -> None:
+        """Give back the memory of the folds, when the search is over."""
+        self._folds = []
 
     def _round(self, number: int, workers: Workers, share: int, beside: Callable[[], None] | None) -> None:
-        started, parts, plan = time.perf_counter(), self._parts, self._plan
+        started, folds, plan = time.perf_counter(), self._folds, self._plan
         grown, rescalings = self._grow(workers, share, beside)
-        record = record_of_round(number, parts, rescalings, plan.n_threads)
+        record = record_of_round(number, folds, rescalings, plan.n_threads)
         self.rounds.append((grown, rescalings[0]))
         self.history.append(replace(record, seconds=time.perf_counter() - started))
 
     def _grow(
         self, workers: Workers, share: int, beside: Callable[[], None] | None
     ) -> tuple[GrownRound, list[Rescaling]]:
-        """Grow the round in all parts; the first part's trees, and how each part is rescaled."""
-        parts, plan = self._parts, self._plan
+        """Grow the round in all folds; the first fold's trees, and how each fold is rescaled."""
+        folds, plan = self._folds, self._plan
 
-        def with_held_out(part: Part[Any]) -> tuple[GrownRound, Any]:
-            """A part's trees, and what the parts need to agree on a rescaling."""
-            return part.grow(share), part.held_out(share)
+        def with_held_out(fold: Fold[Any]) -> tuple[GrownRound, Any]:
+            """A fold's trees, and what the folds need to agree on a rescaling."""
+            return fold.grow(share), fold.held_out(share)
 
-        def with_own_rescaling(part: Part[Any]) -> _Round:
-            """A part's trees, and their own rescaling, which the other parts need not wait for."""
-            return part.grow(share), part.own_rescaling(plan.rescale, share)
+        def with_own_rescaling(fold: Fold[Any]) -> _Round:
+            """A fold's trees, and their own rescaling, which the other folds need not wait for."""
+            return fold.grow(share), fold.own_rescaling(plan.rescale, share)
 
         if plan.rescale == "honest" and plan.splits:
-            watched = workers.all([functools.partial(with_held_out, part) for part in parts], then=beside)
-            shared = self._agree([held_out for _, held_out in watched], plan.n_threads)
-            return watched[0][0], [shared] * len(parts)
-        grown = workers.all([functools.partial(with_own_rescaling, part) for part in parts], then=beside)
+            validating = workers.all([functools.partial(with_held_out, fold) for fold in folds], then=beside)
+            shared = self._agree([held_out for _, held_out in validating], plan.n_threads)
+            return validating[0][0], [shared] * len(folds)
+        grown = workers.all([functools.partial(with_own_rescaling, fold) for fold in folds], then=beside)
         return grown[0][0], [rescaling for _, rescaling in grown]
 
 
 class _FinalFit:
     """The rounds on all rows."""
 
-    def __init__(self, final_part: Callable[[threading.Event], Part[Any]], plan: FitPlan) -> None:
+    def __init__(self, final_fold: Callable[[threading.Event], Fold[Any]], plan: FitPlan) -> None:
         self._plan = plan
         self.cancel = threading.Event()
-        self._part = final_part(self.cancel)
+        self._fold = final_fold(self.cancel)
         self._grown: GrownRound | None = None  # a round that is not rescaled yet
         self.rounds: list[_Round] = []
         self._wanted = plan.max_rounds
@@ -229,12 +229,12 @@ class _FinalFit:
     def _step(self, search: _Search, n_threads: int) -> None:
         """Grow a round; or rescale it, as the splits were if that was honest, and on the own rows if not."""
         if self._grown is None:
-            self._grown = self._part.grow(n_threads)
+            self._grown = self._fold.grow(n_threads)
             return
         rescale = self._plan.rescale
         _, of_splits = search.rounds[len(self.rounds)]
-        rescaling = of_splits if rescale == "honest" else self._part.own_rescaling(rescale, n_threads)
-        self._part.finish(rescaling, n_threads)
+        rescaling = of_splits if rescale == "honest" else self._fold.own_rescaling(rescale, n_threads)
+        self._fold.finish(rescaling, n_threads)
         finished, self._grown = self._grown, None
         self.rounds.append((finished, rescaling))
 

@@ -1,4 +1,4 @@
-"""Packing pieces of a table."""
+"""Packing batches of a table."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from trueup._data import Hashes, Labels, hash_column, read_labels, read_table
 from trueup._features import FeatureEncoder
 from trueup._fitting._data import TrainingData
 from trueup._fitting._packed import ColumnCodes, PackedMatrix
-from trueup._fitting._pieces import naming_roles, piece_scores, piece_weights
-from trueup._fitting._roles import StreamRoles
+from trueup._fitting._roles import StreamRoles, batch_scores, batch_weights, naming_roles
 from trueup._model import FeatureSpec
 from trueup._scoring import score_logits
 from trueup.errors import DataError
@@ -54,7 +53,7 @@ class PackedRows:
 
 @dataclass(frozen=True, eq=False)
 class PackingPlan:
-    """What was learned of all pieces: how each is packed."""
+    """What was learned of all batches: how each is packed."""
 
     roles: StreamRoles
     spec: FeatureSpec
@@ -66,22 +65,22 @@ class PackingPlan:
     def _encoder(self) -> FeatureEncoder:
         return FeatureEncoder(self.spec)
 
-    def pack(self, piece: pa.Table) -> PackedRows:
-        """Pack a piece; rows without weight are left out."""
+    def pack(self, batch: pa.Table) -> PackedRows:
+        """Pack a batch; rows without weight are left out."""
         roles = self.roles
-        weights = piece_weights(piece, roles)
+        weights = batch_weights(batch, roles)
         groups = None
         if roles.group is not None:
-            groups = hash_column(piece.column(roles.group), name=f"Column {roles.group!r}")
+            groups = hash_column(batch.column(roles.group), name=f"Column {roles.group!r}")
         if weights is not None and not weights.all():
             counts = weights > 0
-            piece, weights = piece.filter(counts), weights[counts]
+            batch, weights = batch.filter(counts), weights[counts]
             groups = None if groups is None else groups[counts]
         with naming_roles(roles):
-            labels = read_labels(piece.column(roles.label), piece.num_rows, like=self.labels).values
-        scores = piece_scores(piece, roles)
+            labels = read_labels(batch.column(roles.label), batch.num_rows, like=self.labels).values
+        scores = batch_scores(batch, roles)
         return PackedRows(
-            PackedMatrix.encode(self.columns, self._encoder.encode(read_table(piece))),
+            PackedMatrix.encode(self.columns, self._encoder.encode(read_table(batch))),
             labels,
             None if scores is None else score_logits(scores),
             weights,
@@ -90,7 +89,7 @@ class PackingPlan:
 
 
 class PackedStore:
-    """Room for all rows of a plan, filled piece by piece, so that none is held twice."""
+    """Room for all rows of a plan, filled batch by batch, so that none is held twice."""
 
     def __init__(self, plan: PackingPlan) -> None:
         n, roles = plan.n_rows, plan.roles
@@ -100,12 +99,12 @@ class PackedStore:
         self._rows = PackedRows(matrix, np.empty(n), base_logits, weights, groups)
         self._filled = 0
 
-    def add(self, piece: PackedRows) -> None:
+    def add(self, batch: PackedRows) -> None:
         """Put the next rows in their place."""
-        rows, place = self._rows, slice(self._filled, self._filled + piece.n_rows)
+        rows, place = self._rows, slice(self._filled, self._filled + batch.n_rows)
         if place.stop > rows.n_rows:
             raise _changed()
-        for ours, theirs in zip(_arrays(rows), _arrays(piece), strict=True):
+        for ours, theirs in zip(_arrays(rows), _arrays(batch), strict=True):
             ours[place] = theirs
         self._filled = place.stop
 

@@ -1,14 +1,24 @@
-"""Which column of a table is what."""
+"""Which column of a table is what, and the weights and scores of its batches, with errors that name the columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-from trueup._data import listed
-from trueup.errors import ColumnError, ParameterError
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["StreamRoles"]
+from trueup._data import listed, read_scores, read_weights
+from trueup.errors import ColumnError, LabelError, ParameterError, WeightError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["StreamRoles", "batch_scores", "batch_weights", "naming_roles"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,3 +85,29 @@ class StreamRoles:
         """All columns that are read."""
         others = [name for name in (self.label, self.score, self.weight, self.group) if name is not None]
         return tuple(dict.fromkeys([*self.features, *others]))
+
+
+@contextlib.contextmanager
+def naming_roles(roles: StreamRoles) -> Iterator[None]:
+    """Say in errors about labels and weights which column holds them."""
+    try:
+        yield
+    except LabelError as error:
+        raise LabelError(f"The labels, column {roles.label!r}: {error}") from error
+    except WeightError as error:
+        raise WeightError(f"The weights, column {roles.weight!r}: {error}") from error
+
+
+def batch_weights(batch: pa.Table, roles: StreamRoles) -> Floats | None:
+    """The weights of a batch, all of which may be zero."""
+    if roles.weight is None:
+        return None
+    with naming_roles(roles):
+        return read_weights(batch.column(roles.weight), batch.num_rows, zeros_allowed=True)
+
+
+def batch_scores(batch: pa.Table, roles: StreamRoles) -> Floats | None:
+    """The base scores of a batch."""
+    if roles.score is None:
+        return None
+    return read_scores(batch.column(roles.score), batch.num_rows, name=f"Column {roles.score!r}")

@@ -10,11 +10,11 @@ import numpy as np
 
 from trueup._data import Labels
 from trueup._fitting._data import Rows, TrainingData
+from trueup._fitting._folds import Rescale
 from trueup._fitting._lightgbm import LightGBMGrower
 from trueup._fitting._loop import FitOutcome, FitPlan, fit_rounds
 from trueup._fitting._options import FitOptions
 from trueup._fitting._parameters import GrowthParameters, growth_parameters
-from trueup._fitting._parts import Rescale
 from trueup._fitting._progress import shown_rounds
 from trueup._fitting._splits import Split
 from trueup._fitting._summary import package_versions

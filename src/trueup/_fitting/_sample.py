@@ -1,4 +1,4 @@
-"""Rows drawn at random from a table in pieces, the same rows in whatever order the pieces come."""
+"""Rows drawn at random from a table in batches, the same rows in whatever order the batches come."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RowSample:
             self._prune()
 
     def merge(self, other: RowSample) -> None:
-        """Add the rows of another sample, of other pieces."""
+        """Add the rows of another sample, of other batches."""
         self.add(other._hashes, other._columns)
 
     def columns(self) -> dict[str, Array]:

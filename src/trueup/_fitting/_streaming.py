@@ -65,7 +65,7 @@ def fit_stream_model(
 def roles_of(
     stream: Stream, options: FitOptions, *, label: str, score: str | None, weight: str | None, group: str | None
 ) -> StreamRoles:
-    """Which column of a stream is what; columns that only some parts have are told of and left out."""
+    """Which column of a stream is what; columns that are not in every file are ignored, with a warning."""
     if score is not None and options.score_column not in (None, score):
         raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
     score = options.score_column if score is None else score
@@ -74,7 +74,7 @@ def roles_of(
     if stream.partial_columns and options.features is None:
         name, where = next(iter(stream.partial_columns.items()))
         warnings.warn(
-            f"Column {listed(stream.partial_columns)} is left out, for not all parts have it ({name!r} is missing in "
+            f"Ignoring column {listed(stream.partial_columns)}: not every file or batch has it ({name!r} is missing in "
             f"{where}). Name the features to say which are meant.",
             DataWarning,
             stacklevel=callers_level(),
@@ -115,7 +115,7 @@ def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[Pa
     plan = facts.plan(most_intervals(options), options.pos_label)
     del facts
     store = PackedStore(plan)
-    _read(stream, roles, options, "packing", lambda piece, _: store.add(plan.pack(piece)))
+    _read(stream, roles, options, "packing", lambda batch, _: store.add(plan.pack(batch)))
     return plan, store.rows()
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup._data import listed
-from trueup._fitting import SAMPLE_ROWS, StreamRoles, naming_roles, piece_scores, piece_weights, row_hashes
+from trueup._fitting import SAMPLE_ROWS, StreamRoles, batch_scores, batch_weights, naming_roles, row_hashes
 from trueup.auditing import Sketch, SketchAudit, SketchBuilder, SketchSpec, make_sketch, merge_sketches
 from trueup.distributed._cluster import columns_of, connected, reduced, shared_with_all
-from trueup.distributed._pieces import ROWS_A_PARTITION, as_arrow, naming_partition
+from trueup.distributed._partitions import ROWS_A_PARTITION, as_arrow, naming_partition
 from trueup.distributed._shard import worker_threads
 from trueup.distributed._sources import naming_unreadable
 from trueup.errors import ColumnError, TableError
@@ -109,15 +109,17 @@ def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, lear
     from dask.delayed import delayed
 
     counted = list((frame[[roles.score]] if roles.score in frame.columns else frame).to_delayed())
-    counts = client.compute([delayed(len)(part) for part in counted])
+    counts = client.compute([delayed(len)(partition) for partition in counted])
     with naming_unreadable(counted, counts, [roles.score] if roles.score else []):
         n_rows = sum(client.gather(counts))
     if not n_rows:
         raise TableError("There are no rows to learn from: all partitions are empty.")
     cut = min(2**64 - 1, int(sample_rows / n_rows * 2**64))
-    columns, parts = columns_of(frame), list(frame.to_delayed())
-    samples = client.compute([delayed(_sampled)(part, columns, roles, cut, place) for place, part in enumerate(parts)])
-    with naming_unreadable(parts, samples, columns):
+    columns, partitions = columns_of(frame), list(frame.to_delayed())
+    samples = client.compute(
+        [delayed(_sampled)(rows, columns, roles, cut, place) for place, rows in enumerate(partitions)]
+    )
+    with naming_unreadable(partitions, samples, columns):
         learned: SketchSpec = client.submit(_spec_of, reduced(client, _joined, samples), roles, learning).result()
     return learned
 
@@ -127,8 +129,8 @@ def _sampled(partition: Any, columns: Sequence[str], roles: StreamRoles, cut: in
     with naming_partition(number):
         table = as_arrow(partition, columns)
         if table.num_rows:  # else it may have no type; and of a sample nobody could say where a bad value is
-            piece_scores(table, roles)
-            piece_weights(table, roles)
+            batch_scores(table, roles)
+            batch_weights(table, roles)
     chosen = row_hashes(number * ROWS_A_PARTITION, table.num_rows) <= np.uint64(cut)
     chosen[:1] = True
     return table.filter(chosen)
@@ -146,7 +148,7 @@ def _joined(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _spec_of(sample: pa.Table, roles: StreamRoles, learning: dict[str, Any]) -> SketchSpec:
     X = sample.drop_columns(list(roles.columns))
-    scores, weights = piece_scores(sample, roles), piece_weights(sample, roles)
+    scores, weights = batch_scores(sample, roles), batch_weights(sample, roles)
     return SketchSpec.learn(X if X.num_columns else None, scores, sample_weight=weights, **learning)
 
 
@@ -154,9 +156,11 @@ def _sketched(client: Any, frame: Any, roles: StreamRoles, spec: SketchSpec) -> 
     """All rows, summed where they are."""
     from dask.delayed import delayed
 
-    shared, parts = shared_with_all(client, spec), list(frame.to_delayed())
-    sketches = client.compute([delayed(_sketch_of)(part, roles, shared, place) for place, part in enumerate(parts)])
-    with naming_unreadable(parts, sketches, [*roles.columns, *spec.columns]):
+    shared, partitions = shared_with_all(client, spec), list(frame.to_delayed())
+    sketches = client.compute(
+        [delayed(_sketch_of)(rows, roles, shared, place) for place, rows in enumerate(partitions)]
+    )
+    with naming_unreadable(partitions, sketches, [*roles.columns, *spec.columns]):
         merged: Sketch = reduced(client, merge_sketches, sketches).result()
     return merged
 
@@ -167,5 +171,5 @@ def _sketch_of(partition: Any, roles: StreamRoles, spec: SketchSpec, number: int
         if not table.num_rows:  # whose columns may have no type
             return SketchBuilder(spec).sketch()
         labels, X = table.column(roles.label), table.select(list(spec.columns))
-        scores, weights = piece_scores(table, roles), piece_weights(table, roles)
+        scores, weights = batch_scores(table, roles), batch_weights(table, roles)
         return make_sketch(X, labels, scores, spec, sample_weight=weights, n_jobs=worker_threads())

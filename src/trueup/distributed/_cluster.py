@@ -6,33 +6,33 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trueup.distributed._pieces import of_each, summed
+from trueup.distributed._partitions import of_each, summed
 from trueup.errors import MissingExtraError, ParameterError, TableError
 
-__all__ = ["Pieces", "columns_of", "connected", "reduced", "sent", "shared_with_all", "spread"]
+__all__ = ["Partitions", "columns_of", "connected", "reduced", "sent", "shared_with_all", "spread"]
 
 _FAN_IN = 16  # results that one task puts together
 
 
-class Pieces:
+class Partitions:
     """Packed partitions on the workers of a cluster."""
 
     def __init__(self, client: Any, futures: Sequence[Any]) -> None:
         self.client, self.futures = client, list(futures)
-        self._at: dict[int, str] = {}  # the worker that has each piece, and its bins
+        self._at: dict[int, str] = {}  # the worker that has each partition, and its bins
 
     def map(self, function: Callable[..., Any], *columns: Sequence[Any], **options: Any) -> list[Any]:
-        """A task a piece, of the piece and of one entry of each column; futures."""
+        """A task a partition, of the partition and of one entry of each column; futures."""
         return list(self.client.map(function, self.futures, *columns, pure=False, **options))
 
     def each(self, function: Callable[..., Any], *columns: Sequence[Any], **options: Any) -> list[Any]:
-        """What a function gives of each piece and of one entry of each column: small values, here.
+        """What a function gives of each partition and of one entry of each column: small values, here.
 
-        A task does it for many pieces, for a scheduler takes longer over a task than most of these functions do.
+        A task does it for many partitions, for a scheduler takes longer over a task than most of these functions do.
         """
         threads = self.client.nthreads()
         if not self._at or not threads.keys() >= set(self._at.values()):
-            self.locate()  # else one task would get all pieces of a worker that is gone
+            self.locate()  # else one task would get all partitions of a worker that is gone
         shares = self._shares(threads)
         tasks = [
             self.client.submit(
@@ -52,11 +52,11 @@ class Pieces:
         return [found[number] for number in range(len(self.futures))]
 
     def total(self, function: Callable[..., Sequence[float]], *columns: Sequence[Any], **options: Any) -> Any:
-        """The sums of what a function gives of each piece, whoever holds which."""
+        """The sums of what a function gives of each partition, whoever holds which."""
         return summed(self.each(function, *columns, **options))
 
     def _shares(self, threads: Mapping[str, int]) -> list[tuple[str, list[int]]]:
-        """The pieces of each thread of each worker."""
+        """The partitions of each thread of each worker."""
         held: dict[str, list[int]] = {}
         for number in range(len(self.futures)):
             held.setdefault(self._at[number], []).append(number)
@@ -68,10 +68,10 @@ class Pieces:
         ]
 
     def locate(self) -> dict[str, list[int]]:
-        """Which worker has which pieces; all of them are held by some worker when this returns.
+        """Which worker has which partitions; all of them are held by some worker when this returns.
 
-        A piece stays with the worker that had it before, which has its bins: Dask may have moved it since, but to fetch
-        it again takes a fraction of the time that binning takes.
+        A partition stays with the worker that had it before, which has its bins: Dask may have moved it since, but
+        fetching it again takes a fraction of the time that binning takes.
         """
         holders, alive = self._holders(), self.client.nthreads()
         places: dict[str, list[int]] = {}
@@ -87,7 +87,7 @@ class Pieces:
         return {worker: sorted(numbers) for worker, numbers in places.items()}
 
     def _holders(self) -> list[Sequence[str]]:
-        """The workers that hold each piece, at least one."""
+        """The workers that hold each partition, at least one."""
         from distributed import wait
 
         while True:

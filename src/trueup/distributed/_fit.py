@@ -27,7 +27,7 @@ from trueup._fitting import (
     check_before_reading,
     dealing_for,
     few_groups,
-    fit_parts,
+    fit_folds,
     fitted_model,
     growth_of,
     most_intervals,
@@ -40,19 +40,19 @@ from trueup._fitting import (
 from trueup._model import CalibrationModel, RoundRecord
 from trueup._scoring import score_logits
 from trueup.calibration import MCGrad
-from trueup.distributed._cluster import Pieces, columns_of, connected, reduced, shared_with_all, spread
-from trueup.distributed._part import DaskPart, DaskRows, agreed_rescaling
-from trueup.distributed._pieces import (
+from trueup.distributed._cluster import Partitions, columns_of, connected, reduced, shared_with_all, spread
+from trueup.distributed._fold import DaskFold, DaskRows, agreed_rescaling
+from trueup.distributed._partitions import (
     PartitionFacts,
-    PieceSizes,
+    PartitionSizes,
     base_logits,
     concatenated,
     dealt,
-    describe_piece,
+    describe_partition,
     facts_of,
     label_sums,
     merged_facts,
-    pack_piece,
+    pack_partition,
     sampled_codes,
 )
 from trueup.distributed._shard import Growth, forget
@@ -178,7 +178,7 @@ def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options
     """What all partitions hold."""
     from dask.delayed import delayed
 
-    facts = client.compute([delayed(facts_of)(part, roles, number) for number, part in enumerate(partitions)])
+    facts = client.compute([delayed(facts_of)(rows, roles, number) for number, rows in enumerate(partitions)])
     with naming_unreadable(partitions, facts, roles.columns):
         merged = reduced(client, merged_facts, facts)
         # Made there: the facts hold a sample of the rows, and the plan only where it cuts them.
@@ -190,12 +190,12 @@ def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options
 
 def _packed(
     client: Any, partitions: Sequence[Any], plan: PackingPlan, dealing: Dealing
-) -> tuple[DaskRows, list[PieceSizes], float | None, float, str]:
+) -> tuple[DaskRows, list[PartitionSizes], float | None, float, str]:
     """All rows on the workers and how many are in which fold, the base rate if there are no scores, that of labels, and
     why there are too few rows for the folds, if they are.
     """
     cut = min(2**64 - 1, int(SAMPLE_ROWS / plan.n_rows * 2**64))
-    packed = spread(client, partitions, pack_piece, shared_with_all(client, plan), cut)
+    packed = spread(client, partitions, pack_partition, shared_with_all(client, plan), cut)
     with naming_unreadable(partitions, packed, plan.roles.columns):
         counts = client.gather(client.map(_n_rows, packed, pure=False))
     if sum(counts) != plan.n_rows:
@@ -203,30 +203,30 @@ def _packed(
             f"The frame had {plan.n_rows:,} rows when it was read first, and {sum(counts):,} when it was read again. "
             "It must give the same rows whenever it is computed."
         )
-    packed = [piece for piece, n in zip(packed, counts, strict=True) if n]
+    packed = [rows for rows, n in zip(packed, counts, strict=True) if n]
     counts = [n for n in counts if n]
     few = None
     if plan.roles.group is not None:
         each = client.gather(client.map(_few_groups, packed, pure=False))
         few = None if any(some is None for some in each) else few_groups(each)
-    folds, reason = _folds(client, packed, counts, plan, dealing)
+    dealt_here, reason = _folds(client, packed, counts, plan, dealing)
     places = np.cumsum([0, *counts[:-1]]).tolist()
-    pieces = Pieces(client, client.map(dealt, packed, places, folds, dealing=dealing, few=few, pure=False))
-    weight, positive = pieces.total(label_sums)
+    held = Partitions(client, client.map(dealt, packed, places, dealt_here, dealing=dealing, few=few, pure=False))
+    weight, positive = held.total(label_sums)
     rate = positive / weight
     base_rate = None if plan.roles.score is not None else rate
     base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
-    logits = pieces.map(base_logits, base_logit=base_logit)
-    reference = reduced(client, concatenated, pieces.map(sampled_codes))
-    parts: list[int | None] = [*dealing.folds, None]
-    sizes = pieces.each(describe_piece, logits, parts=parts, soft=plan.labels.soft)
-    return DaskRows(pieces, len(plan.columns), logits, reference), sizes, base_rate, rate, reason
+    logits = held.map(base_logits, base_logit=base_logit)
+    reference = reduced(client, concatenated, held.map(sampled_codes))
+    folds: list[int | None] = [*dealing.folds, None]
+    sizes = held.each(describe_partition, logits, folds=folds, soft=plan.labels.soft)
+    return DaskRows(held, len(plan.columns), logits, reference), sizes, base_rate, rate, reason
 
 
 def _folds(
     client: Any, packed: Sequence[Any], counts: Sequence[int], plan: PackingPlan, dealing: Dealing
 ) -> tuple[Sequence[Any], str]:
-    """The fold of each row of each piece, None if its worker can tell; and why there are too few rows, if they are.
+    """The fold of each row of each partition, None if its worker can tell; and why there are too few rows, if they are.
 
     Up to the number of rows where folds keep the classes in proportion, labels come here and folds go back: a fit in
     memory and one on a cluster validate the same rows.
@@ -241,7 +241,7 @@ def _folds(
 
 def _fitted(
     rows: DaskRows,
-    sizes: Sequence[PieceSizes],
+    sizes: Sequence[PartitionSizes],
     dealing: Dealing,
     plan: PackingPlan,
     *,
@@ -249,21 +249,21 @@ def _fitted(
     parameters: GrowthParameters,
     options: FitOptions,
 ) -> FitOutcome:
-    parts: list[int | None] = [*dealing.folds, None]
-    reason = reason or _too_few(sizes, parts, plan, parameters)
+    folds: list[int | None] = [*dealing.folds, None]
+    reason = reason or _too_few(sizes, folds, plan, parameters)
     if reason and options.max_rounds:
         warn_of_too_few(reason)
         return FitOutcome((), (), np.zeros(rows.n_features + 1))
     fit = uuid.uuid4().hex
     unit = _gradient_unit(sum(size.n_rows for size in sizes), max(size.largest_weight for size in sizes))
 
-    def part(place: int) -> DaskPart:
+    def fold_at(place: int) -> DaskFold:
         """The rows of a split; the last one holds nothing out."""
         booster, n_trees = parameters.booster, parameters.n_trees
-        growth = Growth(fit, parts[place], booster, n_trees, plan.labels.soft, unit)
-        return DaskPart(rows, growth, [size.train[place][0] for size in sizes])
+        growth = Growth(fit, folds[place], booster, n_trees, plan.labels.soft, unit)
+        return DaskFold(rows, growth, [size.train[place][0] for size in sizes])
 
-    searched = [part(place) for place in dealing.folds] or [part(-1)]
+    searched = [fold_at(place) for place in dealing.folds] or [fold_at(-1)]
     fit_plan = FitPlan(
         splits=[(_NO_ROWS, _NO_ROWS) for _ in dealing.folds],
         refit_rows=_NO_ROWS,
@@ -273,28 +273,28 @@ def _fitted(
         n_threads=1,  # the workers have theirs; rounds are grown one after the other
     )
 
-    def final_part(_: threading.Event) -> DaskPart:
+    def final_fold(_: threading.Event) -> DaskFold:
         """All rows."""
-        return part(len(parts) - 1)
+        return fold_at(len(folds) - 1)
 
     try:
         with shown_rounds(options.verbose, fit_plan.max_rounds) as listener:
-            return fit_parts(searched, final_part if dealing.n_folds else None, fit_plan, listener, agreed_rescaling)
+            return fit_folds(searched, final_fold if dealing.n_folds else None, fit_plan, listener, agreed_rescaling)
     finally:
         with contextlib.suppress(Exception):
-            rows.pieces.client.run(forget, fit, on_error="ignore")
+            rows.partitions.client.run(forget, fit, on_error="ignore")
 
 
 _NO_ROWS = np.empty(0, dtype=np.int32)
 
 
 def _too_few(
-    sizes: Sequence[PieceSizes], parts: Sequence[int | None], plan: PackingPlan, parameters: GrowthParameters
+    sizes: Sequence[PartitionSizes], folds: Sequence[int | None], plan: PackingPlan, parameters: GrowthParameters
 ) -> str:
     """Why no tree can be grown in some split, or nothing."""
-    for place, part in enumerate(parts):
+    for place, fold in enumerate(folds):
         n_rows, positive, hessian = (sum(values) for values in zip(*(size.train[place] for size in sizes), strict=True))
-        if n_rows == 0 or (part is not None and not sum(size.watch[place] for size in sizes)):
+        if n_rows == 0 or (fold is not None and not sum(size.n_validation[place] for size in sizes)):
             return EMPTY_FOLD
         if not plan.labels.soft and positive in (0, n_rows):
             return ONE_CLASS
@@ -314,13 +314,13 @@ def _plan_of(facts: PartitionFacts, intervals: int, pos_label: Any) -> PackingPl
     return facts.facts.plan(intervals, pos_label)
 
 
-def _n_rows(piece: Any) -> int:
-    return int(piece.rows.n_rows)
+def _n_rows(partition: Any) -> int:
+    return int(partition.rows.n_rows)
 
 
-def _few_groups(piece: Any) -> Any:
-    return few_groups([piece.rows.groups])
+def _few_groups(partition: Any) -> Any:
+    return few_groups([partition.rows.groups])
 
 
-def _labels(piece: Any) -> Any:
-    return piece.rows.labels
+def _labels(partition: Any) -> Any:
+    return partition.rows.labels

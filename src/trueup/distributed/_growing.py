@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from trueup._fitting import GrownRound
-from trueup.distributed._cluster import Pieces
+from trueup.distributed._cluster import Partitions
 from trueup.distributed._shard import (
     Growth,
     Network,
@@ -40,18 +40,18 @@ class _Lost(Exception):  # noqa: N818 (a signal to try again)
 class RoundStart:
     """What a round starts from, all of it on the workers."""
 
-    pieces: Pieces
+    partitions: Partitions
     logits: Sequence[Any]
-    n_train: Sequence[int]  # how many rows of each piece grow trees
+    n_train: Sequence[int]  # how many rows of each partition grow trees
     reference: Any  # the rows that the bins of features are made from
     edges: Any  # where the logit is cut
 
 
 def grow_together(start: RoundStart, growth: Growth) -> GrownRound:
-    """Grow the trees of a round on the workers that hold the pieces.
+    """Grow the trees of a round on the workers that hold the partitions.
 
-    A worker that is lost in the middle costs the round, not the fit: its pieces and their logits are made again by the
-    scheduler, and the round is grown again by the workers that are there.
+    A worker that is lost in the middle costs the round, not the fit: the scheduler makes its partitions and their
+    logits again, and the workers that are there grow the round again.
     """
     for _ in range(_MOST_TRIES - 1):
         lost = _tried(start, growth)
@@ -74,12 +74,12 @@ def _tried(start: RoundStart, growth: Growth) -> GrownRound | _Lost:
 
 
 def _crew(start: RoundStart) -> dict[str, _Shards]:
-    """The workers, and which pieces each of them grows on.
+    """The workers, and which partitions each of them grows on.
 
-    A worker that holds all pieces is two machines: LightGBM alone makes slightly other trees than two of it, and what
-    comes out must not depend on how many workers there are.
+    A worker that holds all partitions is two machines: LightGBM alone makes slightly other trees than two of it, and
+    the result must not depend on how many workers there are.
     """
-    held = start.pieces.locate()
+    held = start.partitions.locate()
     places = {worker: tuple(number for number in numbers if start.n_train[number]) for worker, numbers in held.items()}
     crew: dict[str, _Shards] = {worker: [places[worker]] for worker in sorted(places) if places[worker]}
     if len(crew) == 1:
@@ -90,7 +90,7 @@ def _crew(start: RoundStart) -> dict[str, _Shards]:
 
 
 def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> GrownRound:
-    client = start.pieces.client
+    client = start.partitions.client
     tasks: list[tuple[str, Any]] = []
 
     def submit(worker: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -105,7 +105,7 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
             submit(
                 worker,
                 prepare_shard,
-                [start.pieces.futures[number] for number in shard],
+                [start.partitions.futures[number] for number in shard],
                 shard,
                 [start.logits[number] for number in shard],
                 reference=start.reference,

@@ -11,7 +11,7 @@ from trueup._model import CalibrationModel
 from trueup._scoring import Calibrator
 from trueup.calibration import MCGrad
 from trueup.distributed._cluster import columns_of
-from trueup.distributed._pieces import with_names
+from trueup.distributed._partitions import with_names
 from trueup.errors import ColumnError, ParameterError
 
 __all__ = ["calibrate_dask"]

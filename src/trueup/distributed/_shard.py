@@ -27,7 +27,7 @@ from trueup._fitting import (
     with_real_thresholds,
 )
 from trueup._model import Trees
-from trueup.distributed._pieces import Piece
+from trueup.distributed._partitions import PackedPartition
 
 __all__ = [
     "Growth",
@@ -53,7 +53,7 @@ class Growth:
     """How the trees of a round are grown, the same on all workers."""
 
     fit: str  # its name
-    part: int | None  # the fold that is held out
+    fold: int | None  # the fold that is held out
     parameters: dict[str, Any]
     n_trees: int
     soft: bool
@@ -121,13 +121,13 @@ class _Running:
     cancel: threading.Event = field(default_factory=threading.Event)
 
 
-_bins: dict[tuple[str, tuple[int, ...]], lgb.Dataset] = {}  # the features of pieces that this process holds
+_bins: dict[tuple[str, tuple[int, ...]], lgb.Dataset] = {}  # the features of partitions that this process holds
 _ready: dict[tuple[str, tuple[int, ...]], _Ready] = {}
 _running: list[_Running] = []
 
 
 def prepare_shard(
-    pieces: Sequence[Piece],
+    partitions: Sequence[PackedPartition],
     numbers: tuple[int, ...],
     logits: Sequence[Floats],
     *,
@@ -135,13 +135,13 @@ def prepare_shard(
     edges: Floats,
     growth: Growth,
 ) -> bool:
-    """Get the rows of some pieces ready in this process.
+    """Get the rows of some partitions ready in this process.
 
     It is apart from growing because it takes long: nobody should wait for a worker that is lost meanwhile.
     """
     parameters = {**growth.parameters, **PACKED_PARAMETERS, "num_threads": worker_threads()}
-    bins = _bins_of(growth.fit, numbers, pieces, reference, parameters)
-    training_set, columns = _training_set(bins, pieces, logits, edges, part=growth.part, parameters=parameters)
+    bins = _bins_of(growth.fit, numbers, partitions, reference, parameters)
+    training_set, columns = _training_set(bins, partitions, logits, edges, fold=growth.fold, parameters=parameters)
     _ready[growth.fit, numbers] = _Ready(training_set, columns, parameters)
     return True
 
@@ -220,16 +220,20 @@ def worker_threads() -> int:
 
 
 def _bins_of(
-    fit: str, numbers: tuple[int, ...], pieces: Sequence[Piece], reference: Floats, parameters: dict[str, Any]
+    fit: str,
+    numbers: tuple[int, ...],
+    partitions: Sequence[PackedPartition],
+    reference: Floats,
+    parameters: dict[str, Any],
 ) -> lgb.Dataset:
-    """The features of the pieces, binned once, and again only if other pieces have come here."""
+    """The features of the partitions, binned once, and again only if other partitions have come here."""
     if (fit, numbers) in _bins:
         return _bins[fit, numbers]
     for stale in [known for known in _bins.copy() if known[0] == fit and set(known[1]) & set(numbers)]:
         _bins.pop(stale, None)  # another thread may have done so
-    made = packed_dataset([piece.rows.matrix for piece in pieces], parameters, reference)
-    made.set_label(np.concatenate([piece.rows.labels for piece in pieces]))
-    weights = [piece.rows.weights for piece in pieces if piece.rows.weights is not None]
+    made = packed_dataset([partition.rows.matrix for partition in partitions], parameters, reference)
+    made.set_label(np.concatenate([partition.rows.labels for partition in partitions]))
+    weights = [partition.rows.weights for partition in partitions if partition.rows.weights is not None]
     if weights:
         made.set_weight(np.concatenate(weights))
     _bins[fit, numbers] = made
@@ -238,16 +242,16 @@ def _bins_of(
 
 def _training_set(
     bins: lgb.Dataset,
-    pieces: Sequence[Piece],
+    partitions: Sequence[PackedPartition],
     logits: Sequence[Floats],
     edges: Floats,
     *,
-    part: int | None,
+    fold: int | None,
     parameters: dict[str, Any],
 ) -> tuple[lgb.Dataset, tuple[ColumnCodes, ...]]:
     """The rows that grow trees, with the logit as the last column and the initial score; and what the columns are."""
-    trains = [piece.trains(part) for piece in pieces]
-    begins = np.cumsum([0, *(piece.rows.n_rows for piece in pieces)])
+    trains = [partition.trains(fold) for partition in partitions]
+    begins = np.cumsum([0, *(partition.rows.n_rows for partition in partitions)])
     rows = np.concatenate([train + begin for train, begin in zip(trains, begins, strict=False)]).astype(np.int32)
     values = np.concatenate([some[train] for some, train in zip(logits, trains, strict=True)])
     of_logit = ColumnCodes.of_numbers(edges)
@@ -261,7 +265,7 @@ def _training_set(
     codes = of_logit.encode(values).astype(np.float64).reshape(-1, 1)
     column = lgb.Dataset(codes, reference=ends.construct(), params=ends.params)
     add_columns(training_set, column.construct())
-    return training_set.set_init_score(values), (*pieces[0].rows.matrix.columns, of_logit)
+    return training_set.set_init_score(values), (*partitions[0].rows.matrix.columns, of_logit)
 
 
 def free_ports(n: int) -> list[int]:

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "PackedPartition",
     "PartitionFacts",
-    "Piece",
-    "PieceSizes",
+    "PartitionSizes",
     "affine_sums",
     "as_arrow",
     "base_logits",
     "concatenated",
     "corrections",
     "dealt",
-    "describe_piece",
+    "describe_partition",
     "edges_of_logits",
     "facts_of",
     "label_sums",
@@ -52,7 +52,7 @@ __all__ = [
     "moved_logits",
     "naming_partition",
     "of_each",
-    "pack_piece",
+    "pack_partition",
     "sampled_codes",
     "sampled_logits",
     "scale_sums",
@@ -67,7 +67,7 @@ _EDGES_OF_LOGITS = 253
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class PackedPartition:
     """A packed partition."""
 
     rows: PackedRows
@@ -78,17 +78,17 @@ class Piece:
         """The rows as a fit takes them, without logits of their own."""
         return self.rows.training_data(soft, base_logit=0.0)
 
-    def trains(self, part: int | None) -> npt.NDArray[np.int32]:
+    def trains(self, fold: int | None) -> npt.NDArray[np.int32]:
         """The rows that grow trees when a fold is held out; None holds nothing out."""
-        if part is None:
+        if fold is None:
             return np.arange(self.rows.n_rows, dtype=np.int32)
-        return np.flatnonzero(self.folds != part).astype(np.int32)
+        return np.flatnonzero(self.folds != fold).astype(np.int32)
 
-    def watches(self, part: int | None) -> npt.NDArray[np.int32]:
+    def validates(self, fold: int | None) -> npt.NDArray[np.int32]:
         """The rows that are held out."""
-        if part is None:
+        if fold is None:
             return np.empty(0, dtype=np.int32)
-        return np.flatnonzero(self.folds == part).astype(np.int32)
+        return np.flatnonzero(self.folds == fold).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,27 +117,27 @@ def merged_facts(facts: Sequence[PartitionFacts]) -> PartitionFacts:
     return PartitionFacts(merged, facts[0].first, facts[-1].last)
 
 
-def pack_piece(partition: Any, plan: PackingPlan, cut: int, number: int) -> Piece:
+def pack_partition(partition: Any, plan: PackingPlan, cut: int, number: int) -> PackedPartition:
     """Pack a partition, whose rows are in no fold yet; rows whose hashes are at most the cut are the sample."""
     with naming_partition(number):
         rows = plan.pack(as_arrow(partition, plan.roles.columns))
     sampled = np.flatnonzero(row_hashes(number * ROWS_A_PARTITION, rows.n_rows) <= np.uint64(cut)).astype(np.int32)
-    return Piece(rows, np.empty(0, np.int8), sampled)
+    return PackedPartition(rows, np.empty(0, np.int8), sampled)
 
 
 def dealt(
-    piece: Piece,
+    partition: PackedPartition,
     first_row: int,
     folds: npt.NDArray[np.int8] | None,
     dealing: Dealing,
     few: npt.NDArray[np.uint64] | None = None,
-) -> Piece:
+) -> PackedPartition:
     """The rows in their folds: those that are given, or by their groups, or by their places in the table."""
-    rows = piece.rows
+    rows = partition.rows
     if folds is None:
         groups = rows.groups
         folds = dealing.by_place(first_row, rows.n_rows) if groups is None else dealing.by_group(groups, few)
-    return replace(piece, rows=replace(rows, groups=None), folds=folds)
+    return replace(partition, rows=replace(rows, groups=None), folds=folds)
 
 
 def as_arrow(partition: Any, columns: Sequence[str]) -> pa.Table:
@@ -168,47 +168,49 @@ def naming_partition(number: int, last: int | None = None) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class PieceSizes:
-    """How many rows of a piece grow trees, how many of them are positive, and what they weigh, for each split."""
+class PartitionSizes:
+    """How many rows of a partition grow trees, how many of them are positive, and what they weigh, for each split."""
 
     n_rows: int
     largest_weight: float  # 1 without weights
     train: tuple[tuple[int, float, float], ...]  # per split: training rows, their labels' sum, their sum of w p (1 - p)
-    watch: tuple[int, ...]  # for each split: the rows that are held out
+    n_validation: tuple[int, ...]  # for each split: the rows that are held out
 
 
-def describe_piece(piece: Piece, logits: Floats, parts: Sequence[int | None], soft: bool) -> PieceSizes:
-    """How many rows of a piece are on which side."""
-    data, weights = replace(piece.data(soft), base_logits=logits), piece.rows.weights
-    trains = [piece.trains(part) for part in parts]
-    return PieceSizes(
-        piece.rows.n_rows,
+def describe_partition(
+    partition: PackedPartition, logits: Floats, folds: Sequence[int | None], soft: bool
+) -> PartitionSizes:
+    """How many rows of a partition are in which fold."""
+    data, weights = replace(partition.data(soft), base_logits=logits), partition.rows.weights
+    trains = [partition.trains(fold) for fold in folds]
+    return PartitionSizes(
+        partition.rows.n_rows,
         1.0 if weights is None else float(weights.max(initial=0.0)),
         tuple((len(rows), float(data.labels[rows].sum()), data.hessian(rows)) for rows in trains),
-        tuple(len(piece.watches(part)) for part in parts),
+        tuple(len(partition.validates(fold)) for fold in folds),
     )
 
 
-def label_sums(piece: Piece) -> tuple[float, float]:
+def label_sums(partition: PackedPartition) -> tuple[float, float]:
     """The sum of weights, and of weights times labels."""
-    labels, weights = piece.rows.labels, piece.rows.weights
+    labels, weights = partition.rows.labels, partition.rows.weights
     if weights is None:
         return float(len(labels)), float(labels.sum())
     return float(weights.sum()), float((weights * labels).sum())
 
 
-def base_logits(piece: Piece, base_logit: float | None) -> Floats:
+def base_logits(partition: PackedPartition, base_logit: float | None) -> Floats:
     """Where the rounds start from."""
-    if piece.rows.base_logits is not None:
-        return piece.rows.base_logits
+    if partition.rows.base_logits is not None:
+        return partition.rows.base_logits
     assert base_logit is not None
-    return np.full(piece.rows.n_rows, base_logit)
+    return np.full(partition.rows.n_rows, base_logit)
 
 
-def sampled_codes(piece: Piece) -> Floats:
-    """The codes of the sampled rows, and a row with whatever is missing anywhere in the piece."""
-    matrix = piece.rows.matrix
-    sampled = matrix.codes_of(piece.sampled)
+def sampled_codes(partition: PackedPartition) -> Floats:
+    """The codes of the sampled rows, and a row with whatever is missing anywhere in the partition."""
+    matrix = partition.rows.matrix
+    sampled = matrix.codes_of(partition.sampled)
     last = matrix.codes_of(slice(0, 1))
     for place, (column, codes) in enumerate(zip(matrix.columns, matrix.codes, strict=True)):
         if (codes == len(column.upper)).any():
@@ -216,15 +218,15 @@ def sampled_codes(piece: Piece) -> Floats:
     return np.concatenate([sampled, last])
 
 
-def concatenated(parts: Sequence[Floats]) -> Floats:
-    """The rows of several pieces."""
-    return np.concatenate(list(parts))
+def concatenated(columns: Sequence[Floats]) -> Floats:
+    """The rows of several partitions."""
+    return np.concatenate(list(columns))
 
 
-def sampled_logits(piece: Piece, logits: Floats, part: int | None) -> Floats:
+def sampled_logits(partition: PackedPartition, logits: Floats, fold: int | None) -> Floats:
     """The logits of the sampled rows that grow trees."""
-    sampled = piece.sampled
-    return logits[sampled if part is None else sampled[piece.folds[sampled] != part]]
+    sampled = partition.sampled
+    return logits[sampled if fold is None else sampled[partition.folds[sampled] != fold]]
 
 
 def edges_of_logits(sample: Floats) -> Floats:
@@ -232,27 +234,29 @@ def edges_of_logits(sample: Floats) -> Floats:
     return edges_of_sample(sample, _EDGES_OF_LOGITS)
 
 
-def corrections(piece: Piece, logits: Floats, trees: Trees) -> Floats:
+def corrections(partition: PackedPartition, logits: Floats, trees: Trees) -> Floats:
     """What trees add to the logits."""
-    return piece.data(soft=False).corrections(trees, logits, None, n_threads=1)
+    return partition.data(soft=False).corrections(trees, logits, None, n_threads=1)
 
 
 def affine_sums(
-    piece: Piece, logits: Floats, correction: Floats, *, part: int, theta: float, intercept: float
+    partition: PackedPartition, logits: Floats, correction: Floats, *, fold: int, theta: float, intercept: float
 ) -> tuple[float, ...]:
     """The loss of the rows that are held out and its derivatives, as an honest rescaling needs them."""
-    rows = piece.watches(part)
+    rows = partition.validates(fold)
     moved = apply_round(logits[rows], correction[rows], 1.0)
-    weights = None if piece.rows.weights is None else piece.rows.weights[rows]
-    return _native.affine_sums(moved, piece.rows.labels[rows], weights, theta, intercept, LOGIT_LIMIT, 1)
+    weights = None if partition.rows.weights is None else partition.rows.weights[rows]
+    return _native.affine_sums(moved, partition.rows.labels[rows], weights, theta, intercept, LOGIT_LIMIT, 1)
 
 
-def scale_sums(piece: Piece, logits: Floats, correction: Floats, part: int | None, theta: float) -> tuple[float, float]:
+def scale_sums(
+    partition: PackedPartition, logits: Floats, correction: Floats, fold: int | None, theta: float
+) -> tuple[float, float]:
     """The derivatives of the loss of the rows that grow trees, by theta."""
-    rows = piece.trains(part)
+    rows = partition.trains(fold)
     moved = apply_round(logits[rows], correction[rows], 1.0)
-    weights = None if piece.rows.weights is None else piece.rows.weights[rows]
-    return _native.logistic_sums(moved, piece.rows.labels[rows], weights, theta, LOGIT_LIMIT, 1)
+    weights = None if partition.rows.weights is None else partition.rows.weights[rows]
+    return _native.logistic_sums(moved, partition.rows.labels[rows], weights, theta, LOGIT_LIMIT, 1)
 
 
 def moved_logits(logits: Floats, correction: Floats, rescaling: Rescaling) -> Floats:
@@ -261,26 +265,26 @@ def moved_logits(logits: Floats, correction: Floats, rescaling: Rescaling) -> Fl
     return apply_round(logits, shifted, rescaling.theta)
 
 
-def step_sums(piece: Piece, before: Floats, after: Floats, part: int | None) -> tuple[float, ...]:
+def step_sums(partition: PackedPartition, before: Floats, after: Floats, fold: int | None) -> tuple[float, ...]:
     """Weights, weighted changes of logits and their squares of the rows that grow trees; and their largest logit."""
-    rows = piece.trains(part)
+    rows = partition.trains(fold)
     change = np.abs(after[rows] - before[rows])
-    weights = np.ones(len(rows)) if piece.rows.weights is None else piece.rows.weights[rows]
+    weights = np.ones(len(rows)) if partition.rows.weights is None else partition.rows.weights[rows]
     largest = float(np.abs(before[rows]).max(initial=0.0))
     return float(weights.sum()), float((weights * change).sum()), float((weights * change**2).sum()), largest
 
 
-def losses_of(piece: Piece, logits: Floats, part: int | None, soft: bool) -> tuple[float, ...]:
+def losses_of(partition: PackedPartition, logits: Floats, fold: int | None, soft: bool) -> tuple[float, ...]:
     """The sums of losses and weights of the rows that grow trees, and of those that are held out."""
-    data, sides = piece.data(soft), (piece.trains(part), piece.watches(part))
-    return tuple(value for rows in sides for value in data.loss_sums(logits[rows], rows, 1))
+    data, rows_of = partition.data(soft), (partition.trains(fold), partition.validates(fold))
+    return tuple(value for rows in rows_of for value in data.loss_sums(logits[rows], rows, 1))
 
 
 def of_each(function: Callable[..., Any], *columns: Sequence[Any], options: dict[str, Any]) -> list[Any]:
-    """What a function gives of each piece, and of one entry of each other column."""
+    """What a function gives of each partition, and of one entry of each other column."""
     return [function(*entries, **options) for entries in zip(*columns, strict=True)]
 
 
 def summed(sums: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Sums of several pieces, correctly rounded: their order makes no difference."""
+    """Sums of several partitions, correctly rounded: their order makes no difference."""
     return tuple(math.fsum(values) for values in zip(*sums, strict=True))

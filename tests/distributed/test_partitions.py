@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 
 from dask_fits import frame_of, sum_of_rows
 from trueup._fitting import Rescaling, StreamRoles, dealing_for
-from trueup.distributed._cluster import Pieces, reduced, spread
+from trueup.distributed._cluster import Partitions, reduced, spread
 from trueup.distributed._fit import _gradient_unit
 from trueup.distributed._growing import RoundStart, _crew, _of_network
-from trueup.distributed._pieces import (
-    Piece,
+from trueup.distributed._partitions import (
+    PackedPartition,
     affine_sums,
     dealt,
-    describe_piece,
+    describe_partition,
     facts_of,
     label_sums,
     losses_of,
     merged_facts,
     moved_logits,
-    pack_piece,
+    pack_partition,
     sampled_codes,
     sampled_logits,
     scale_sums,
@@ -45,10 +45,10 @@ LOGITS = np.array([0.0, 0.0, math.log(4), -math.log(4)])
 FOLDS = np.array([0, 1, 1, 0], np.int8)  # the first row and the last are held out
 
 
-def piece_of(weight: str | None = "w") -> Piece:
+def piece_of(weight: str | None = "w") -> PackedPartition:
     roles = StreamRoles("y", "p", weight, None, ("x",))
     plan = merged_facts([facts_of(ROWS, roles, 0)]).facts.plan(253)
-    return dealt(pack_piece(ROWS, plan, 2**64 - 1, 0), 0, FOLDS, dealing_for(0.5, 4, 0))
+    return dealt(pack_partition(ROWS, plan, 2**64 - 1, 0), 0, FOLDS, dealing_for(0.5, 4, 0))
 
 
 def test_a_piece_keeps_logits_labels_and_weights() -> None:
@@ -57,9 +57,9 @@ def test_a_piece_keeps_logits_labels_and_weights() -> None:
     assert piece.rows.labels.tolist() == [0, 1, 1, 0]
     assert piece.sampled.tolist() == [0, 1, 2, 3]  # the cut is above all hashes
     assert piece.trains(0).tolist() == [1, 2]
-    assert piece.watches(0).tolist() == [0, 3]
+    assert piece.validates(0).tolist() == [0, 3]
     assert piece.trains(None).tolist() == [0, 1, 2, 3]
-    assert piece.watches(None).tolist() == []
+    assert piece.validates(None).tolist() == []
 
 
 def test_sums_of_a_piece_are_those_of_its_rows() -> None:
@@ -67,8 +67,8 @@ def test_sums_of_a_piece_are_those_of_its_rows() -> None:
     assert label_sums(piece_of()) == (10, 5)
     assert label_sums(piece_of(None)) == (4, 2)
     # p (1 - p) is 1/4 and 4/25; rows 1 and 2 train and weigh 2 and 3.
-    sizes = describe_piece(piece_of(), LOGITS, [0, None], soft=False)
-    assert (sizes.n_rows, sizes.largest_weight, sizes.watch) == (4, 4.0, (2, 0))
+    sizes = describe_partition(piece_of(), LOGITS, [0, None], soft=False)
+    assert (sizes.n_rows, sizes.largest_weight, sizes.n_validation) == (4, 4.0, (2, 0))
     assert sizes.train[0] == pytest.approx((2, 2.0, 2 / 4 + 3 * 4 / 25))
     assert sizes.train[1] == pytest.approx((4, 2.0, 3 / 4 + 7 * 4 / 25))
 
@@ -97,11 +97,11 @@ def test_sums_for_rescaling_are_derivatives_of_the_loss(weight: str | None) -> N
         logits = theta * (LOGITS + correction)[rows] + shift
         return float(weights[rows] @ (np.logaddexp(0, logits) - ROWS["y"].to_numpy()[rows] * logits))
 
-    first, second = scale_sums(piece, LOGITS, correction, part=0, theta=1.1)
+    first, second = scale_sums(piece, LOGITS, correction, fold=0, theta=1.1)
     losses = [loss([1, 2], 1.1 + place * step) for place in (-1, 0, 1)]
     assert first == pytest.approx((losses[2] - losses[0]) / (2 * step), rel=1e-5)
     assert second == pytest.approx((losses[2] - 2 * losses[1] + losses[0]) / step**2, rel=1e-3)
-    held_out = affine_sums(piece, LOGITS, correction, part=0, theta=1.1, intercept=0.2)
+    held_out = affine_sums(piece, LOGITS, correction, fold=0, theta=1.1, intercept=0.2)
     assert held_out[0] == pytest.approx(loss([0, 3], 1.1, 0.2), rel=1e-9)
 
 
@@ -144,10 +144,10 @@ class FakeClient:
         return {future.key: held for future, held in zip(futures, self.holders, strict=True)}
 
 
-def pieces_at(monkeypatch: pytest.MonkeyPatch, *holders: tuple[str, ...]) -> Pieces:
+def pieces_at(monkeypatch: pytest.MonkeyPatch, *holders: tuple[str, ...]) -> Partitions:
     monkeypatch.setattr("distributed.wait", lambda futures: None)
     futures = [SimpleNamespace(key=str(number), status="finished") for number in range(len(holders))]
-    return Pieces(FakeClient(*holders), futures)
+    return Partitions(FakeClient(*holders), futures)
 
 
 def test_a_piece_stays_with_the_worker_that_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_a_worker_deals_its_pieces_to_its_threads(monkeypatch: pytest.MonkeyPatc
 
 def test_what_is_found_of_each_piece_comes_in_their_order(client: Client) -> None:
     with client.as_current():
-        pieces = Pieces(client, client.map(float, range(7), pure=False))
+        pieces = Partitions(client, client.map(float, range(7), pure=False))
         assert pieces.each(pow, [2] * 7) == [0, 1, 4, 9, 16, 25, 36]
         assert pieces.total(divmod, [2] * 7) == (0 + 0 + 1 + 1 + 2 + 2 + 3, 3)
 

@@ -17,7 +17,7 @@ from trueup._fitting._rescale import Rescaling, fit_rescaling, fit_theta
 from trueup._model import Trees
 from trueup._scoring import apply_round
 
-__all__ = ["HeldOut", "LocalPart", "LossSums", "Part", "Rescale", "Step", "convergence_bound", "shared_rescaling"]
+__all__ = ["Fold", "HeldOut", "LocalFold", "LossSums", "Rescale", "Step", "convergence_bound", "shared_rescaling"]
 
 Floats = npt.NDArray[np.float64]
 Rescale = Literal["honest", "train"] | None
@@ -34,7 +34,7 @@ class Step:
 
 
 class LossSums(NamedTuple):
-    """Sums of log losses and of weights, from which several parts make one mean."""
+    """Sums of log losses and of weights, from which several folds make one mean."""
 
     train: float
     train_weight: float
@@ -42,8 +42,8 @@ class LossSums(NamedTuple):
     valid_weight: float
 
 
-class Part(Protocol[HeldOutT_co]):
-    """Rows that grow trees and rows that watch, wherever they are, with the logits of all."""
+class Fold(Protocol[HeldOutT_co]):
+    """Training and validation rows, wherever they are, with the logits of all."""
 
     @property
     def n_columns(self) -> int:
@@ -53,7 +53,7 @@ class Part(Protocol[HeldOutT_co]):
         """Grow the trees of a round."""
 
     def held_out(self, n_threads: int) -> HeldOutT_co:
-        """What an honest rescaling needs of the rows that watch, after the trees."""
+        """What an honest rescaling needs of the validation rows, after the trees."""
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
         """Theta from the rows that grew the trees; nothing if nothing is rescaled."""
@@ -62,20 +62,20 @@ class Part(Protocol[HeldOutT_co]):
         """Move the logits by the grown round."""
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the rows that grow trees, and of those that watch."""
+        """The log loss of the rows that grow trees, and of those that validate."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Rows that watch, with their logits after the trees and before the rescaling."""
+    """Validation rows, with their logits after the trees and before the rescaling."""
 
     logits: Floats
     labels: Floats
     weights: Floats | None
 
 
-class LocalPart:
-    """Rows of this process that grow trees and that watch, with the logits of all."""
+class LocalFold:
+    """Training and validation rows of this process, with the logits of all."""
 
     def __init__(
         self, data: TrainingData, grower: RoundGrower, train: Rows | None, valid: Rows, cancel: threading.Event
@@ -110,9 +110,9 @@ class LocalPart:
         return self._step_from(before)
 
     def held_out(self, n_threads: int) -> HeldOut:
-        """What an honest rescaling needs of the rows that watch, after the trees.
+        """What an honest rescaling needs of the validation rows, after the trees.
 
-        Only theirs: what the trees say of all rows is a column of numbers a part, and is not needed before the parts
+        Only theirs: what the trees say of all rows is a column of numbers a fold, and is not needed before the folds
         have agreed on a rescaling.
         """
         data, logits = self._data, self._logits[self._valid]
@@ -129,7 +129,7 @@ class LocalPart:
         return Rescaling(fit_theta(unscaled, self._data.labels[rows], self._data.weights_of(rows), n_threads))
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the rows that grow trees, and of those that watch."""
+        """The log loss of the rows that grow trees, and of those that validate."""
         train, valid = self._train, self._valid
         return LossSums(
             *self._data.loss_sums(self._logits[train], train, n_threads),
@@ -159,11 +159,11 @@ def convergence_bound(phi: float, largest_logit: float) -> float:
 
 
 def shared_rescaling(held_out: Sequence[HeldOut], n_threads: int) -> Rescaling:
-    """One rescaling for all parts, from the rows that did not grow their trees."""
-    weights = [part.weights for part in held_out if part.weights is not None]
+    """One rescaling for all folds, from the rows that did not grow their trees."""
+    weights = [fold.weights for fold in held_out if fold.weights is not None]
     return fit_rescaling(
-        np.concatenate([part.logits for part in held_out]),
-        np.concatenate([part.labels for part in held_out]),
+        np.concatenate([fold.logits for fold in held_out]),
+        np.concatenate([fold.labels for fold in held_out]),
         np.concatenate(weights) if weights else None,
         n_threads,
     )
