@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-from trueup.serving._listener import listen, refuse_new_connections
+pytest.importorskip("granian")
+
+from trueup.serving._server import listen, refuse_new_connections
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the filter is Linux's")

@@ -44,7 +44,7 @@ def test_a_full_block_counts_no_more_and_breaks_nothing():
     block = CounterBlock(memory)
     block.add("rows", (), 1.0)
     for place in range(200):
-        block.add("large", (str(place),), np.ones(1000), 1000)  # there is room for 131
+        block.add("large", (str(place),), np.ones(1000))  # there is room for 131
     block.add("rows", (), 1.0)
     read = dict(block.read())
     assert read["rows", ()].tolist() == [2.0]

@@ -13,7 +13,7 @@ import pytest
 from running_server import RunningServer
 from trueup.errors import ParameterError
 from trueup.serving import read_token
-from trueup.serving._auth import TokenCheck
+from trueup.serving._gateway import TokenCheck
 
 TOKEN = "correct horse battery staple"
 
@@ -65,7 +65,7 @@ def test_tokens_are_compared_by_digests_of_equal_length_in_constant_time(monkeyp
         return hmac_compare(one, other)
 
     hmac_compare = hmac.compare_digest
-    monkeypatch.setattr("trueup.serving._auth.hmac.compare_digest", compare)
+    monkeypatch.setattr("trueup.serving._gateway.hmac.compare_digest", compare)
     assert TokenCheck(TOKEN).allows([(b"authorization", b"Bearer " + given)]) == (given == TOKEN.encode())
     assert compared == [(32, 32)]
 

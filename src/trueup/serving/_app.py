@@ -7,8 +7,8 @@ import os
 import re
 import resource
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import orjson
 
@@ -16,7 +16,7 @@ from trueup.serving._calibrate import JSON, CalibrateEndpoint
 from trueup.serving._docs import docs_page, example_of, openapi
 from trueup.serving._gateway import Exchange, Gateway, Receive, Reply, Scope, Send
 from trueup.serving._logs import Log
-from trueup.serving._metrics import Metrics
+from trueup.serving._metrics import HEARTBEAT, Metrics
 from trueup.serving._models import ServedModels
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
@@ -24,7 +24,10 @@ from trueup.serving._shadow import Shadow, ShadowLog
 
 __all__ = ["Application"]
 
-Page: TypeAlias = Callable[[str, Exchange, Scope], Awaitable[Reply]]
+_PAGES = frozenset({
+    "/v1/model", "/v1/example", "/v1/models", "/v1/models/{name}", "/healthz", "/readyz", "/metrics", "/openapi.json",
+    "/docs",
+})  # fmt: skip
 _NAMED = re.compile(r"/v1/models/([^/]+)(/calibrate)?")
 _HEARTBEAT_SECONDS = 0.5
 
@@ -52,17 +55,6 @@ class Application:
         self._gateway = Gateway(self._answer, options, metrics, log, stopping)
         self._pulse: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
-        self._pages: dict[str, Page] = {
-            "/v1/model": self._model_page,
-            "/v1/example": self._example_page,
-            "/v1/models": self._models_page,
-            "/v1/models/{name}": self._model_page,
-            "/healthz": self._healthz_page,
-            "/readyz": self._readyz_page,
-            "/metrics": self._metrics_page,
-            "/openapi.json": self._openapi_page,
-            "/docs": self._docs_page,
-        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or begin and end with the server."""
@@ -106,7 +98,7 @@ class Application:
         looked, dropped = time.monotonic(), 0
         while True:
             now = time.monotonic()
-            self._metrics.own.heartbeat = now
+            self._metrics.own.marks[HEARTBEAT] = now
             self._metrics.set("trueup_requests_in_work", value=self._calibrate.admission.in_work)
             self._metrics.set("trueup_body_bytes", value=self._calibrate.admission.bytes_held)
             self._metrics.set("trueup_worker_resident_bytes", str(self._worker), value=_resident_bytes())
@@ -137,54 +129,39 @@ class Application:
         if named is not None:
             route, name = f"/v1/models/{{name}}{named[2] or ''}", named[1]
         is_calibrate = route in ("/v1/calibrate", "/v1/models/{name}/calibrate")
-        if not is_calibrate and route not in self._pages:
+        if not is_calibrate and route not in _PAGES:
             raise Problem("not-found", "Nothing answers at this path.")
         exchange.route = route
         allowed = ("POST", "OPTIONS") if is_calibrate else ("GET", "HEAD", "OPTIONS")
         if scope["method"] == "OPTIONS":
-            return Reply(b"", JSON, 200, ((b"allow", ", ".join(allowed).encode()),))
+            return Reply(b"", JSON, headers=((b"allow", ", ".join(allowed).encode()),))
         if scope["method"] not in allowed:
-            detail = f"{scope['method'][:20]} is not taken here."
-            raise Problem("method-not-allowed", detail, allow=", ".join(allowed))
+            allow = ", ".join(allowed)
+            raise Problem("method-not-allowed", f"{scope['method'][:20]} is not supported here.", allow=allow)
         if is_calibrate:
             return await self._calibrate(name, exchange, scope, receive)
-        return await self._pages[route](name, exchange, scope)
+        if route == "/metrics":
+            return Reply(*self._metrics.exposition(self._models.gauges()))
+        if route == "/docs":
+            page = docs_page(openapi(self._options), example_of(self._models.served(name)), scope)
+            return Reply(page.encode(), "text/html; charset=utf-8")
+        return Reply(orjson.dumps(self._page(route, name, exchange), default=str), JSON)
 
-    async def _model_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        """What a client needs to know of a model, with a request that it would answer."""
-        served = self._models.served(name)
-        return _json({**self._models.describe(name), "example": example_of(served)})
-
-    async def _example_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        return _json(example_of(self._models.served(name)))
-
-    async def _models_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        described = [self._models.describe(name) for name in self._models.names]
-        return _json({"default": self._models.default, "models": described})
-
-    async def _healthz_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        return _json({"status": "alive"})
-
-    async def _readyz_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        """Whether traffic may come; with the token also which models are in use, and which files are bad."""
-        if self._stopping():
-            raise Problem("not-ready", "The server is stopping.")
-        return _json({"status": "ready", **({"models": self._models.state()} if exchange.authorized else {})})
-
-    async def _metrics_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        body, media_type = self._metrics.exposition(self._models.gauges())
-        return Reply(body, media_type)
-
-    async def _openapi_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        return _json(openapi(self._options))
-
-    async def _docs_page(self, name: str, exchange: Exchange, scope: Scope) -> Reply:
-        page = docs_page(openapi(self._options), example_of(self._models.served(name)), scope)
-        return Reply(page.encode(), "text/html; charset=utf-8")
-
-
-def _json(content: Any) -> Reply:
-    return Reply(orjson.dumps(content, default=str), JSON)
+    def _page(self, route: str, name: str, exchange: Exchange) -> Any:
+        """What an address that only reports tells."""
+        if route == "/healthz":
+            return {"status": "alive"}
+        if route == "/readyz":  # without the token only whether traffic may come
+            if self._stopping():
+                raise Problem("not-ready", "The server is stopping.")
+            return {"status": "ready", **({"models": self._models.state()} if exchange.authorized else {})}
+        if route == "/openapi.json":
+            return openapi(self._options)
+        if route == "/v1/models":
+            described = [self._models.describe(name) for name in self._models.names]
+            return {"default": self._models.default, "models": described}
+        example = example_of(self._models.served(name))
+        return example if route == "/v1/example" else {**self._models.describe(name), "example": example}
 
 
 def _resident_bytes() -> float:

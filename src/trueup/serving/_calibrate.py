@@ -6,17 +6,14 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
-import numpy as np
-import numpy.typing as npt
-
+from trueup._scoring import Observed
 from trueup.serving._gateway import ClientGoneError, Exchange, Receive, Reply, Scope
 from trueup.serving._json import read_json, write_json
-from trueup.serving._metrics import Digest, Metrics, digest_of
+from trueup.serving._metrics import Counted, Metrics, digest_of
 from trueup.serving._models import Served, ServedModels
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
@@ -76,14 +73,6 @@ class Admission:
             self.in_work -= 1
 
 
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    body: bytes
-    batch: Batch
-    probabilities: npt.NDArray[np.float64]
-    digest: Digest
-
-
 class CalibrateEndpoint:
     """Reads rows, scores them, and replies with the probabilities."""
 
@@ -104,25 +93,28 @@ class CalibrateEndpoint:
         with self.admission.body() as held:
             body = await self._read_body(exchange, receive, held)
             with self.admission.work():
+                work = partial(self._work, body, media_type, name, served, score_column)
                 if media_type == JSON and len(body) <= _AT_ONCE:
-                    answer = self._work(body, media_type, name, served, score_column)
+                    answer, batch, observed, digest = work()
                 else:
-                    loop = asyncio.get_running_loop()
-                    work = partial(self._work, body, media_type, name, served, score_column)
-                    answer = await loop.run_in_executor(self._threads, work)
-        exchange.rows = answer.digest.n_rows
-        self._metrics.record_rows(name, answer.digest)
+                    answer, batch, observed, digest = await asyncio.get_running_loop().run_in_executor(
+                        self._threads, work
+                    )
+        exchange.rows = len(batch.scores)
+        self._metrics.record(digest)
         sha256 = (b"x-model-sha256", served.loaded.sha256.encode())
         offer = None
         if self.shadow is not None:
-            offer = partial(self.shadow.offer, name, exchange.id, answer.batch, answer.probabilities)
-        return Reply(answer.body, media_type, headers=(sha256,), after=offer)
+            offer = partial(self.shadow.offer, name, exchange.id, batch, observed.probabilities)
+        return Reply(answer, media_type, headers=(sha256,), after=offer)
 
     def close(self) -> None:
         """End the threads."""
         self._threads.shutdown()
 
-    def _work(self, body: bytes, media_type: str, name: str, served: Served, score_column: str | None) -> _Answer:
+    def _work(
+        self, body: bytes, media_type: str, name: str, served: Served, score_column: str | None
+    ) -> tuple[bytes, Batch, Observed, list[Counted]]:
         """All that needs a processor, in whatever thread."""
         read: Any = read_json
         if media_type == ARROW:
@@ -131,10 +123,11 @@ class CalibrateEndpoint:
             read = read_arrow
         batch: Batch = read(body, served.plan, max_rows=self._options.max_rows, score_column=score_column)
         observed = batch.score(served.loaded.calibrator, served.plan)
-        probabilities = observed.probabilities
-        is_json = media_type == JSON
-        answer = write_json(probabilities, name, served.loaded.sha256) if is_json else write_arrow(probabilities)
-        return _Answer(answer, batch, probabilities, digest_of(batch.scores, observed))
+        if media_type == ARROW:
+            answer = write_arrow(observed.probabilities)
+        else:
+            answer = write_json(observed.probabilities, name, served.loaded.sha256)
+        return answer, batch, observed, digest_of(name, batch.scores, observed)
 
     async def _read_body(self, exchange: Exchange, receive: Receive, held: bytearray) -> bytes:
         """The whole body, counted as it comes."""

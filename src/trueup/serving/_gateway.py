@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import hmac
 import itertools
 import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from trueup.serving._auth import TokenCheck
 from trueup.serving._logs import Log
 from trueup.serving._metrics import Metrics
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import MEDIA_TYPE, Problem
 
-__all__ = ["ClientGoneError", "Exchange", "Gateway", "Receive", "Reply", "Scope", "Send"]
+__all__ = ["ClientGoneError", "Exchange", "Gateway", "Receive", "Reply", "Scope", "Send", "TokenCheck"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -27,6 +28,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 MAX_HEADER_BYTES = 64 * 1024
 _OPEN = frozenset({"/healthz", "/readyz"})  # a probe can't hold a secret; what they say without a token is a word
+_SCHEME = b"bearer "
 _GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -34,21 +36,40 @@ class ClientGoneError(Exception):
     """The client has left before the end of its request."""
 
 
+@dataclass(slots=True)
 class Exchange:
     """A request on its way through the server."""
 
-    __slots__ = ("authorized", "body_read", "id", "kind", "model", "path", "route", "rows", "started", "status")
+    id: str
+    path: str
+    route: str = "other"
+    model: str | None = None
+    rows: int | None = None
+    kind: str | None = None  # of problem
+    status: int = 0
+    authorized: bool = False
+    body_read: bool = False
+    started: float = field(default_factory=time.perf_counter)
 
-    def __init__(self, request_id: str, path: str) -> None:
-        self.id, self.path = request_id, path
-        self.started = time.perf_counter()
-        self.route = "other"
-        self.model: str | None = None
-        self.rows: int | None = None
-        self.kind: str | None = None
-        self.status = 0
-        self.authorized = False
-        self.body_read = False
+
+class TokenCheck:
+    """Compares what a client sends with the token; without a token it lets everybody in.
+
+    Hashes of equal length are compared, in constant time, so neither a common beginning nor the length shows.
+    """
+
+    def __init__(self, token: str | None) -> None:
+        self._digest = None if token is None else hashlib.sha256(token.encode()).digest()
+
+    def allows(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        """Whether the headers of a request carry the token."""
+        if self._digest is None:
+            return True
+        given = b""
+        for name, value in headers:
+            if name == b"authorization" and value[: len(_SCHEME)].lower() == _SCHEME:
+                given = value[len(_SCHEME) :].strip()
+        return hmac.compare_digest(hashlib.sha256(given).digest(), self._digest)
 
 
 @dataclass(frozen=True)
@@ -135,17 +156,12 @@ class Gateway:
         To leave it unread would reset the connection, and the client would lose the answer that says why.
         """
 
-        async def discard() -> None:
-            """Read to the end, up to a few times what would have been taken."""
-            left = 4 * self._options.max_body_bytes
-            while left > 0:
-                message = await receive()
+        async def discard(left: int) -> None:
+            while left > 0 and (message := await receive()).get("more_body", False):
                 left -= len(message.get("body", b""))
-                if message["type"] != "http.request" or not message.get("more_body", False):
-                    return
 
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(discard(), self._options.request_seconds)
+            await asyncio.wait_for(discard(4 * self._options.max_body_bytes), self._options.request_seconds)
 
     def _finish(self, exchange: Exchange) -> None:
         seconds = time.perf_counter() - exchange.started

@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from trueup._scoring import Observed
 
-__all__ = ["CounterBlock", "Digest", "Metrics", "digest_of", "histogram", "make_blocks"]
+__all__ = ["HEARTBEAT", "STOPPING", "Counted", "CounterBlock", "Metrics", "digest_of", "histogram", "make_blocks"]
 
 Key: TypeAlias = tuple[str, tuple[str, ...]]
 Floats = npt.NDArray[np.float64]
+Counted: TypeAlias = tuple[str, tuple[str, ...], float | Floats]
 
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 SCORES = (0.01, 0.02, 0.05, *(n / 10 for n in range(1, 10)), 0.95, 0.98, 0.99, 1.0)
@@ -32,7 +33,8 @@ _FEW = 8  # rows, for which a loop is quicker than NumPy
 
 _N_VALUES = 1 << 17  # of 8 bytes; pages that are never touched cost nothing
 _N_KEY_BYTES = 1 << 21
-_USED, _KEY_BYTES, _HEARTBEAT, _STOPPING, _FIRST = 0, 1, 2, 3, 8
+_USED, _KEY_BYTES, _FIRST = 0, 1, 8
+HEARTBEAT, STOPPING = 0, 1  # marks: when a process last showed that it is alive, and whether it has been told to stop
 _SIZE = _N_VALUES * 8 + _N_KEY_BYTES
 
 # By name: the kind, the help, the labels, and the upper bounds of a histogram's buckets.
@@ -81,30 +83,12 @@ class CounterBlock:
         self._values: Floats = np.frombuffer(memory, np.float64, _N_VALUES)
         if self._values[_USED] == 0:
             self._values[_USED] = _FIRST
+        self.marks = self._values[_KEY_BYTES + 1 : _FIRST]  # at HEARTBEAT and STOPPING
         self._places = {key: start for key, start, _ in self._entries()}
 
-    @property
-    def heartbeat(self) -> float:
-        """When the process last showed that it is alive, on the clock that it used."""
-        return float(self._values[_HEARTBEAT])
-
-    @heartbeat.setter
-    def heartbeat(self, now: float) -> None:
-        """Show that the process is alive."""
-        self._values[_HEARTBEAT] = now
-
-    @property
-    def stopping(self) -> bool:
-        """Whether the process has been told to stop."""
-        return bool(self._values[_STOPPING])
-
-    @stopping.setter
-    def stopping(self, value: bool) -> None:
-        """Tell all who share the block whether the process stops."""
-        self._values[_STOPPING] = value
-
-    def add(self, name: str, labels: tuple[str, ...], amounts: float | Floats, size: int = 1) -> None:
+    def add(self, name: str, labels: tuple[str, ...], amounts: float | Floats) -> None:
         """Add to the counters of a name and labels; what no longer fits is not counted."""
+        size = len(amounts) if isinstance(amounts, np.ndarray) else 1
         start = self._place(name, labels, size)
         if start is not None:
             self._values[start : start + size] += amounts
@@ -147,26 +131,18 @@ class CounterBlock:
             yield (name, tuple(labels)), start, size
 
 
-@dataclass(frozen=True, eq=False)
-class Digest:
-    """What is recorded of a request's rows: numbers only, of all rows together."""
-
-    n_rows: int
-    missing_scores: int
-    before: Floats
-    after: Floats
-    missing: Mapping[str, int]
-    unseen: Mapping[str, int]
-
-
-def digest_of(scores: Floats, observed: Observed) -> Digest:
-    """The digest of scored rows."""
-    present = scores if not (absent := int(np.isnan(scores).sum())) else scores[~np.isnan(scores)]
-    calibrated = observed.probabilities
-    after = calibrated if not absent else calibrated[~np.isnan(calibrated)]
-    return Digest(
-        len(scores), absent, histogram(present, SCORES), histogram(after, SCORES), observed.missing, observed.unseen
-    )
+def digest_of(model: str, scores: Floats, observed: Observed) -> list[Counted]:
+    """What is counted of a request's rows, which is numbers only and of all rows together."""
+    present, after = scores[~np.isnan(scores)], observed.probabilities[~np.isnan(observed.probabilities)]
+    digest: list[Counted] = [
+        ("trueup_rows", (model,), len(scores)),
+        ("trueup_base_score", (model,), histogram(present, SCORES)),
+        ("trueup_calibrated_score", (model,), histogram(after, SCORES)),
+    ]
+    if len(present) < len(scores):
+        digest.append(("trueup_missing_scores", (model,), len(scores) - len(present)))
+    digest += [("trueup_missing_values", (model, feature), count) for feature, count in observed.missing.items()]
+    return digest + [("trueup_unseen_categories", (model, name), count) for name, count in observed.unseen.items()]
 
 
 def histogram(values: Floats, bounds: tuple[float, ...]) -> Floats:
@@ -197,7 +173,12 @@ class Metrics:
 
     def observe(self, name: str, *labels: str, counts: Floats) -> None:
         """Add what `histogram` gives to a histogram."""
-        self.own.add(name, labels, counts, len(counts))
+        self.own.add(name, labels, counts)
+
+    def record(self, digest: Iterable[Counted]) -> None:
+        """Count the rows of a request that has been scored."""
+        for name, labels, amounts in digest:
+            self.own.add(name, labels, amounts)
 
     def record_request(self, route: str, status: int, seconds: float) -> None:
         """Count a request that has been answered."""
@@ -206,17 +187,6 @@ class Metrics:
         counts[bisect.bisect_left(SECONDS, seconds)] = 1
         counts[-1] = seconds
         self.observe("trueup_request_seconds", route, counts=counts)
-
-    def record_rows(self, model: str, digest: Digest) -> None:
-        """Count the rows of a request that has been scored."""
-        self.count("trueup_rows", model, by=digest.n_rows)
-        self.observe("trueup_base_score", model, counts=digest.before)
-        self.observe("trueup_calibrated_score", model, counts=digest.after)
-        if digest.missing_scores:
-            self.count("trueup_missing_scores", model, by=digest.missing_scores)
-        for name, counts in (("trueup_missing_values", digest.missing), ("trueup_unseen_categories", digest.unseen)):
-            for feature, count in counts.items():
-                self.count(name, model, feature, by=count)
 
     def totals(self) -> dict[str, dict[tuple[str, ...], Floats]]:
         """The counters of all processes together, by name and labels."""

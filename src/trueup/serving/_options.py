@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -11,9 +12,9 @@ from typing import Any
 from trueup.errors import ParameterError
 from trueup.serving._slot import MAX_MODEL_MEMORY
 
-__all__ = ["MAX_TOKEN_LENGTH", "ServerOptions"]
+__all__ = ["ServerOptions", "read_token"]
 
-MAX_TOKEN_LENGTH = 4096
+_MAX_TOKEN_LENGTH = 4096
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -143,8 +144,8 @@ def _check_token(token: str) -> None:
     """Refuse a token that no client can send in a header, without showing it."""
     if not token.strip():
         raise ParameterError("The token is empty. Set one, or none at all.")
-    if len(token) > MAX_TOKEN_LENGTH:
-        raise ParameterError(f"The token has {len(token):,} characters; at most {MAX_TOKEN_LENGTH:,} can be sent.")
+    if len(token) > _MAX_TOKEN_LENGTH:
+        raise ParameterError(f"The token has {len(token):,} characters; at most {_MAX_TOKEN_LENGTH:,} can be sent.")
     wrong = next((place for place, letter in enumerate(token) if not " " <= letter <= "~"), None)
     if wrong is None and token != token.strip():
         wrong = 0 if token[0] == " " else len(token) - 1
@@ -153,3 +154,39 @@ def _check_token(token: str) -> None:
             f"No client can send the token: character {wrong + 1} of {len(token)} can't be in an HTTP header. "
             "Use letters, digits and signs of ASCII, and no space at the ends."
         )
+
+
+def read_token(variable: str, file: str | None) -> str | None:
+    """The token from a file or, without one, from an environment variable.
+
+    Parameters
+    ----------
+    variable : str
+        The name of the environment variable.
+    file : str or None
+        The file, whose content without white space around it is the token.
+
+    Returns
+    -------
+    str or None
+        The token; None if there is neither.
+
+    Examples
+    --------
+    >>> from trueup.serving import read_token
+    >>> read_token("A_VARIABLE_THAT_IS_NOT_SET", None) is None
+    True
+    """
+    if file is None:
+        token = os.environ.get(variable)
+        if token is not None and not token.strip():
+            raise ParameterError(f"The environment variable {variable} is empty. Set it to the token, or unset it.")
+        return None if token is None else token.strip()
+    with open(file, "rb") as opened:
+        content = opened.read(_MAX_TOKEN_LENGTH + 1)
+    if len(content) > _MAX_TOKEN_LENGTH:
+        raise ParameterError(f"{file!r} is too large for a file that holds a token.")
+    token = content.decode("utf-8", "replace").strip()
+    if not token:
+        raise ParameterError(f"{file!r} holds no token.")
+    return token

@@ -13,10 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import gc
 import multiprocessing
 import os
 import signal
+import socket
+import struct
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -28,13 +32,21 @@ from granian.server.mp import MPServer, SocketHolder
 
 from trueup.serving._app import Application
 from trueup.serving._gateway import MAX_HEADER_BYTES
-from trueup.serving._listener import BACKLOG, listen, refuse_new_connections
 from trueup.serving._logs import Log, open_standard_streams
-from trueup.serving._metrics import CounterBlock, Metrics, make_blocks
+from trueup.serving._metrics import HEARTBEAT, STOPPING, CounterBlock, Metrics, make_blocks
 from trueup.serving._models import ServedModels
 from trueup.serving._options import ServerOptions
 
-__all__ = ["Server"]
+__all__ = ["Server", "listen", "refuse_new_connections"]
+
+BACKLOG = 1024
+
+# Of the Linux kernel: a socket option, and a program for its packet filter, which sees a segment from its TCP header
+# on. Its 14th byte holds the flags; a segment that opens a connection, with SYN set, is dropped, others are let in.
+_SO_ATTACH_FILTER = 26
+_LOAD_BYTE, _JUMP_IF_BIT, _RETURN = 0x30, 0x45, 0x06
+_FLAGS_OFFSET, _SYN, _ALL = 13, 0x02, 0xFFFFFFFF
+_PROGRAM = ((_LOAD_BYTE, 0, 0, _FLAGS_OFFSET), (_JUMP_IF_BIT, 0, 1, _SYN), (_RETURN, 0, 0, 0), (_RETURN, 0, 0, _ALL))
 
 _TICK_SECONDS = 1.0
 _SHORTEST_LIFE = 1.0  # seconds from a worker's start to that of its successor
@@ -90,14 +102,14 @@ class Server(MPServer):  # type: ignore[misc]
         scheme = "http" if self._options.certfile is None else "https"
         address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
         self._log.write("listening", address=address)
-        if self._options.token is None and not _is_loopback(host):
+        if self._options.token is None and host != "::1" and not host.startswith("127."):
             self._log.write("no token", "warning", advice="Anybody who can reach this address can use it.")
         super().startup(spawn_target, target_loader)
 
     def shutdown(self, exit_code: int = 0) -> None:
         """Tell clients to go, let nobody in any more, and end the workers when they have answered."""
         self._log.write("stopping")
-        self._blocks[-1].stopping = True  # from now on, answers close their connections
+        self._blocks[-1].marks[STOPPING] = 1  # from now on, answers close their connections
         time.sleep(self._options.drain_seconds)
         if refuse_new_connections(self._listener):
             time.sleep(_LAST_SECONDS)
@@ -146,7 +158,7 @@ class Server(MPServer):  # type: ignore[misc]
     def _kill_hanging_workers(self) -> None:
         seconds, now = self._options.worker_seconds, time.monotonic()
         for worker in self.wrks:
-            seen = max(worker.birth, self._blocks[worker.idx].heartbeat)
+            seen = max(worker.birth, float(self._blocks[worker.idx].marks[HEARTBEAT]))
             if seconds and now - seen > seconds and worker.is_alive():
                 self._log.write("worker hangs", "error", worker=worker.idx, pid=worker.inner.pid)
                 _send(worker.inner.pid, signal.SIGKILL)
@@ -175,15 +187,54 @@ class Server(MPServer):  # type: ignore[misc]
 
         application = Application(
             self._options, self._models, metrics, log,
-            worker=number, stopping=lambda: parent.stopping, on_start=start,
+            worker=number, stopping=lambda: bool(parent.marks[STOPPING]), on_start=start,
         )  # fmt: skip
         return application
+
+
+def listen(host: str, port: int, answer_seconds: float) -> socket.socket:
+    """A socket that listens.
+
+    Where the system can (Linux), a connection ends if its client takes none of its answer for `answer_seconds`: no
+    HTTP server sees that, since the kernel holds the bytes.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, round(1000 * answer_seconds)))
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise OSError(error.errno, f"Can't listen on {host} port {port}: {error.strerror or error}") from error
+    listener.listen(BACKLOG)
+    listener.setblocking(False)
+    return listener
+
+
+def refuse_new_connections(listener: socket.socket) -> bool:
+    """Let no more connections begin, in all processes that share the socket; those in its queue can still be taken.
+
+    A socket that is closed resets the connections that nobody has accepted yet, and between the last `accept` and
+    `close` there is always room for one more. With the filter there is not: who knocks now is not answered, tries again
+    a second later, and is refused then, as by any server that has ended.
+    Says whether the system can do it: Linux can.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    program = b"".join(struct.pack("HBBI", *instruction) for instruction in _PROGRAM)
+    memory = ctypes.create_string_buffer(program)
+    try:
+        listener.setsockopt(
+            socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", len(_PROGRAM), ctypes.addressof(memory))
+        )
+    except OSError:
+        return False
+    return True
 
 
 def _send(pid: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-
-
-def _is_loopback(host: str) -> bool:
-    return host.startswith("127.") or host == "::1"
