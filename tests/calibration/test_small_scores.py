@@ -14,7 +14,7 @@ import trueup
 from trueup import MCGrad
 from trueup.metrics import log_loss
 from trueup.serving._arrow import read_arrow
-from trueup.serving._json import read_json
+from trueup.serving._json_body import read_json
 from trueup.serving._rows import RowPlan
 
 # From 1e-300 to 1 - 1e-16, which is as close to 1 as a float64 comes.

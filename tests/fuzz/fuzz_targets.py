@@ -28,7 +28,7 @@ import trueup
 from trueup.errors import ColumnError, ModelFileError, ParameterError
 from trueup.segments import parse_segment
 from trueup.serving._arrow import read_arrow, write_arrow
-from trueup.serving._json import read_json, write_json
+from trueup.serving._json_body import read_json, write_json
 from trueup.serving._problems import Problem
 from trueup.serving._rows import JsonBatch, RowPlan
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import trueup
 from small_fits import quick
-from trueup.serving._json import read_json, write_json
+from trueup.serving._json_body import read_json, write_json
 from trueup.serving._problems import KINDS, Problem
 from trueup.serving._rows import SMALL, RowPlan
 

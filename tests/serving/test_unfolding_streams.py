@@ -221,7 +221,7 @@ def test_a_date_in_json_that_is_none_is_not_told() -> None:
         {"t": [dt.date(2026, 1, 1), dt.date(2026, 1, 2)] * 20}, [0, 1] * 20, scores=[0.5] * 40
     )
     plan = RowPlan.of(fitted.model_)
-    from trueup.serving._json import read_json
+    from trueup.serving._json_body import read_json
 
     for text in (f"2026-{SECRET}", "0000-00-00"):
         batch = read_json(f'{{"rows": [{{"t": "{text}"}}], "scores": [0.5]}}'.encode(), plan, max_rows=1)

@@ -20,7 +20,7 @@ from trueup.serving._metrics import HEARTBEAT, Metrics
 from trueup.serving._models import ServedModels
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
-from trueup.serving._shadow import Shadow, ShadowLog
+from trueup.serving._shadow import Shadow
 
 __all__ = ["Application"]
 
@@ -65,15 +65,10 @@ class Application:
             await self._gateway(scope, receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        while True:
+        for phase in (self._start, self._stop):
             message = await receive()
-            if message["type"] == "lifespan.startup":
-                self._start()
-            else:
-                self._stop()
+            phase()
             await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
 
     def _start(self) -> None:
         if self._pulse is not None:
@@ -82,8 +77,7 @@ class Application:
         self._pulse = loop.create_task(self._beat())
         options = self._options
         if options.shadows:
-            log = None if options.shadow_log is None else ShadowLog(options.shadow_log)
-            self._calibrate.shadow = Shadow(self._models, self._metrics, loop.call_soon_threadsafe, log)
+            self._calibrate.shadow = Shadow(self._models, self._metrics, loop.call_soon_threadsafe, options.shadow_log)
         self._on_start()
 
     def _stop(self) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 from trueup._scoring import Observed
 from trueup.serving._gateway import ClientGoneError, Exchange, Receive, Reply, Scope
-from trueup.serving._json import read_json, write_json
+from trueup.serving._json_body import read_json, write_json
 from trueup.serving._metrics import Counted, Metrics, digest_of
 from trueup.serving._models import Served, ServedModels
 from trueup.serving._options import ServerOptions
@@ -111,6 +111,8 @@ class CalibrateEndpoint:
     def close(self) -> None:
         """End the threads."""
         self._threads.shutdown()
+        if self.shadow is not None:
+            self.shadow.close()
 
     def _work(
         self, body: bytes, media_type: str, name: str, served: Served, score_column: str | None

@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from functools import cache
 from html import escape
-from importlib import resources
 from string import Template
 from typing import Any
 
 from trueup.serving._gateway import Scope
 from trueup.serving._models import Served
 from trueup.serving._options import ServerOptions
-from trueup.serving._problems import KINDS, MEDIA_TYPE
+from trueup.serving._problems import KINDS, MEDIA_TYPE, template
 
 __all__ = ["docs_page", "example_of", "openapi"]
 
@@ -25,14 +23,9 @@ _HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,260}")
 _TIMES = {"a date as YYYY-MM-DD": "2026-01-31", "a time as YYYY-MM-DDTHH:MM:SS": "2026-01-31T12:00:00"}
 
 
-@cache
-def _template(name: str) -> str:
-    return resources.files("trueup.serving").joinpath("templates", name).read_text("utf-8")
-
-
 def openapi(options: ServerOptions) -> dict[str, Any]:
     """The OpenAPI 3.1 document of a server: the template with its limits, its problems, and who may ask."""
-    document: dict[str, Any] = json.loads(_template("openapi.json"))
+    document: dict[str, Any] = json.loads(template("openapi.json"))
     document["info"]["description"] = (
         f"A request holds at most {options.max_rows:,} rows and {options.max_body_bytes:,} bytes. "
         "Every error is a JSON problem (RFC 9457) whose `advice` says what to do."
@@ -72,7 +65,7 @@ def _value_of(served: Served, column: str) -> Any:
 def docs_page(document: dict[str, Any], example: dict[str, Any], scope: Scope) -> str:
     """A page from an OpenAPI document, with an example for whoever asked for it."""
     info = document["info"]
-    return Template(_template("docs.html")).substitute(
+    return Template(template("docs.html")).substitute(
         title=escape(info["title"]),
         summary=escape(info["summary"]),
         description=re.sub("`(.*?)`", r"<code>\1</code>", escape(info["description"])),

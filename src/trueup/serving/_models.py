@@ -37,8 +37,7 @@ class _Entry:
     @property
     def served(self) -> Served:
         """What is in use now."""
-        loaded = self.slot.current
-        if self._served.loaded is not loaded:
+        if self._served.loaded is not (loaded := self.slot.current):
             self._served = self._serve(loaded)
         return self._served
 

@@ -7,15 +7,14 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
-from trueup.serving._metrics import DIFFERENCES, SCORES, Metrics, histogram
+from trueup.serving._metrics import DIFFERENCES, SCORES, Counted, Metrics, histogram
 from trueup.serving._models import Served, ServedModels
-from trueup.serving._problems import Problem
 from trueup.serving._rows import Batch
 
 __all__ = ["Shadow", "ShadowLog"]
@@ -26,8 +25,7 @@ _NICE = 10
 MAX_LOG_BYTES = 2**30
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
+class _Job(NamedTuple):
     name: str
     request: str
     batch: Batch
@@ -71,9 +69,10 @@ class Shadow:
         models: ServedModels,
         metrics: Metrics,
         call: Callable[[Callable[[], None]], object],
-        log: ShadowLog | None = None,
+        log: str | None = None,
     ) -> None:
-        self._models, self._metrics, self._call, self._log = models, metrics, call, log
+        self._models, self._metrics, self._call = models, metrics, call
+        self._log = None if log is None else ShadowLog(log)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._waiting = 0
         self._lock = threading.Lock()
@@ -111,7 +110,7 @@ class Shadow:
                 self._waiting -= len(job.answer)
 
     def _score(self, job: _Job, served: Served) -> None:
-        metrics, name = self._metrics, job.name
+        name = job.name
         try:
             observed = job.batch.score(served.loaded.calibrator, served.plan)
             candidate = observed.probabilities
@@ -120,17 +119,10 @@ class Shadow:
             differences = histogram(np.abs(candidate - job.answer)[known], DIFFERENCES)
             if self._log is not None:
                 self._log.write(job, candidate, served.loaded.sha256)
-        except (Problem, LookupError, ValueError, TypeError, OSError):  # lacks a column, or the disk is full
-            self._later(lambda: metrics.count("trueup_shadow_errors", name))
-            return
-
-        def record() -> None:
-            """Count, in the thread that may."""
-            metrics.observe("trueup_shadow_score", name, counts=scores)
-            metrics.observe("trueup_shadow_difference", name, counts=differences)
-
-        self._later(record)
-
-    def _later(self, record: Callable[[], None]) -> None:
+            digest: list[Counted] = [
+                ("trueup_shadow_score", (name,), scores), ("trueup_shadow_difference", (name,), differences)
+            ]  # fmt: skip
+        except Exception:  # it lacks a column, the disk is full, ...: nothing of a candidate may end its thread
+            digest = [("trueup_shadow_errors", (name,), 1.0)]
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._call(record)
+            self._call(lambda: self._metrics.record(digest))

@@ -101,10 +101,7 @@ class ModelSlot:
         self._reloading = threading.Lock()
         self._error: str | None = None
         self._tried = _signature(self._path)
-        try:
-            self._current = self._loaded(*self._read())
-        except MemoryError:
-            raise ModelFileError(_no_memory(self._path)) from None
+        self._current = self._load(None)
 
     def __repr__(self) -> str:
         return f"<ModelSlot: {self._path!r}, sha256 {self._current.sha256[:12]}>"
@@ -142,25 +139,17 @@ class ModelSlot:
         """
         if not self._reloading.acquire(blocking=False):
             return False  # another thread is at it
+        before = self._current
         try:
             signature = _signature(self._path)
-            if signature == self._tried and not force:
-                return False
-            self._tried = signature  # from before the file is read: if it changes meanwhile, it is read again
-            content, sha256 = self._read()
-            is_another = sha256 != self._current.sha256
-            if is_another:
-                self._current = self._loaded(content, sha256)
-            self._error = None
-        except MemoryError:
-            self._error = _no_memory(self._path)
-            return False
+            if signature != self._tried or force:
+                self._tried = signature  # from before the file is read: if it changes meanwhile, it is read again
+                self._current, self._error = self._load(before), None
         except Exception as error:  # whatever it is, who looks at files all day must go on
             self._error = str(error) or type(error).__name__
-            return False
         finally:
             self._reloading.release()
-        return is_another
+        return self._current is not before
 
     @contextlib.contextmanager
     def watch(self, seconds: float = 1.0) -> Iterator[ModelSlot]:
@@ -179,7 +168,6 @@ class ModelSlot:
         done = threading.Event()
 
         def look() -> None:
-            """Look at the file until told to stop."""
             while not done.wait(seconds):
                 self.reload()
 
@@ -191,20 +179,22 @@ class ModelSlot:
             done.set()
             watcher.join()
 
-    def _read(self) -> tuple[bytes, str]:
-        """The file's bytes and their hash. It is opened once: what is checked, hashed and loaded is the same."""
-        content = read_file_bytes(self._path, max_memory=self._max_memory)
-        return content, hashlib.sha256(content).hexdigest()
+    def _load(self, before: LoadedModel | None) -> LoadedModel:
+        """The model in the file; the one from before if the bytes are the same.
 
-    def _loaded(self, content: bytes, sha256: str) -> LoadedModel:
-        calibrator = load_bytes(content, self._path, n_jobs=self._n_jobs)
-        if self._accept is not None:
-            self._accept(calibrator)
+        The file is opened once and read once, so what is checked, hashed and loaded is the same.
+        """
+        try:
+            content = read_file_bytes(self._path, max_memory=self._max_memory)
+            sha256 = hashlib.sha256(content).hexdigest()
+            if before is not None and sha256 == before.sha256:
+                return before
+            calibrator = load_bytes(content, self._path, n_jobs=self._n_jobs)
+            if self._accept is not None:
+                self._accept(calibrator)
+        except MemoryError:
+            raise ModelFileError(f"{self._path!r} can't be loaded: there is not enough memory for it.") from None
         return LoadedModel(calibrator, self._path, sha256, len(content), time.time())
-
-
-def _no_memory(path: str) -> str:
-    return f"{path!r} can't be loaded: there is not enough memory for it."
 
 
 def _signature(path: str) -> tuple[int, int, int]:

@@ -136,18 +136,15 @@ def _scores(rows: list[dict[str, Any]], given: list[Any] | None, plan: RowPlan, 
 
 
 def _checked(values: list[Any], where: str) -> Floats:
-    if not set(map(type, values)) <= _SCORE_TYPES:
-        place = next(place for place, value in enumerate(values) if type(value) not in _SCORE_TYPES)
-        _refuse(place, where)
-    scores = np.array(values, dtype=np.float64)  # None becomes NaN
-    wrong = (scores < 0) | (scores > 1)
+    if set(map(type, values)) <= _SCORE_TYPES:
+        scores = np.array(values, dtype=np.float64)  # None becomes NaN
+        wrong = (scores < 0) | (scores > 1)
+    else:
+        wrong = np.array([type(value) not in _SCORE_TYPES for value in values])
     if wrong.any():
-        _refuse(int(np.argmax(wrong)), where)
+        row = int(np.argmax(wrong))
+        raise Problem("bad-score", f"Row {row:,}, {where}: expected a number in [0, 1] or null.", row=row)
     return scores
-
-
-def _refuse(place: int, where: str) -> None:
-    raise Problem("bad-score", f"Row {place:,}, {where}: expected a number in [0, 1] or null.", row=place)
 
 
 def _named(value: Any) -> str:
