@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from trueup._runtime import atomic_path, cache_folder
 from trueup.errors import DataFileError
@@ -17,6 +20,7 @@ __all__ = ["HASHES_FILE", "RemoteFile", "fetch"]
 
 HASHES_FILE = "known-hashes.json"
 _ATTEMPTS = 3
+_SECONDS_TO_ANSWER = 5
 _BLOCK = 2**20
 
 
@@ -71,6 +75,7 @@ def _download(file: RemoteFile, folder: Path) -> None:
         ) from None
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _check_reachable(file.url)
         shelf = pooch.create(
             folder,
             base_url="",
@@ -83,6 +88,16 @@ def _download(file: RemoteFile, folder: Path) -> None:
             shelf.fetch(file.name, downloader=downloader)
     except (OSError, ValueError) as error:  # what requests and pooch raise
         raise DataFileError(_wanted(file, folder, f"The download failed: {error}")) from error
+
+
+def _check_reachable(url: str) -> None:
+    """Ask for a connection before pooch does: without a network it would try for minutes before it names the file."""
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme)
+    if proxy and not proxy_bypass(parts.hostname or ""):
+        parts = urlsplit(proxy)
+    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    socket.create_connection((parts.hostname or "", port), timeout=_SECONDS_TO_ANSWER).close()
 
 
 def _wanted(file: RemoteFile, folder: Path, why: str) -> str:

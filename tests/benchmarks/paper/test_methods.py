@@ -11,7 +11,6 @@ from paper.tasks import base_scores, load_task
 from trueup.metrics import ecce_sigma, multicalibration_error
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "alpha", "mce", "ecce"),
     # The paper has 9.13 and 3.46 on Marketing, 3.80 and 1.53 on Credit, where the order of cells matters more.

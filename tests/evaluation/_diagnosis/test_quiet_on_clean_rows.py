@@ -54,7 +54,6 @@ REAL: dict[str, tuple[str, Any, set[str]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_random_halves_of_a_real_table_raise_no_alarm(name: str, data_folder: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")

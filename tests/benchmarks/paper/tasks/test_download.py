@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from paper.tasks import fetch_files
+from paper.tasks import _download, fetch_files
 from paper.tasks._catalog import TASK_SOURCES
 from paper.tasks._download import HASHES_FILE, RemoteFile, fetch
 from trueup._runtime import cache_folder
@@ -44,7 +44,27 @@ class FakePooch(types.ModuleType):
 def source(monkeypatch: pytest.MonkeyPatch) -> FakePooch:
     fake = FakePooch(b"1,2,3\n")
     monkeypatch.setitem(sys.modules, "pooch", fake)
+    monkeypatch.setattr(_download, "_check_reachable", lambda url: None)
     return fake
+
+
+def test_without_a_network_the_file_is_named_before_pooch_tries_and_waits(
+    tmp_path: Path, source: FakePooch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "pooch", source)
+    asked = []
+
+    def unreachable(address: tuple[str, int], timeout: float) -> None:
+        asked.append((address, timeout <= 5))
+        raise OSError("Network is unreachable")
+
+    monkeypatch.setattr(_download, "getproxies", dict)
+    monkeypatch.setattr("socket.create_connection", unreachable)
+    with pytest.raises(DataFileError, match=r"Network is unreachable Wanted: numbers.csv, from https://example.org"):
+        fetch(FILE, tmp_path)
+    assert asked == [(("example.org", 443), True)]
+    assert source.asked == []
 
 
 def test_a_file_is_downloaded_once(tmp_path: Path, source: FakePooch) -> None:
@@ -127,6 +147,7 @@ def test_the_real_pooch_downloads_and_tells_its_progress(tmp_path: Path, monkeyp
         return copy
 
     monkeypatch.setattr(pooch, "HTTPDownloader", copies)
+    monkeypatch.setattr(_download, "_check_reachable", lambda url: None)
     pooch.get_logger().setLevel("ERROR")
     assert fetch(FILE, tmp_path).read_bytes() == b"1,2,3\n"
 
