@@ -87,7 +87,7 @@ def _download(file: RemoteFile, folder: Path) -> None:
             downloader = pooch.HTTPDownloader(progressbar=progress, timeout=60)
             shelf.fetch(file.name, downloader=downloader)
     except (OSError, ValueError) as error:  # what requests and pooch raise
-        raise DataFileError(_wanted(file, folder, f"The download failed: {error}")) from error
+        raise DataFileError(_wanted(file, folder, f"The download failed: {str(error).rstrip('.')}.")) from error
 
 
 def _check_reachable(url: str) -> None:

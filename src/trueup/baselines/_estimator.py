@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from trueup._data import CalibrationTable
 from trueup._model import CalibrationModel, FeatureSpec, ScoreMap
 from trueup._scoring import Calibrator, read_base_scores
-from trueup.baselines._rows import FitRows, GivenSegments, segments_again, summary_of
+from trueup.baselines._rows import FitRows, GivenSegments, read_rows, segments_again, summary_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Baseline", "ScoreBaseline", "SegmentBaseline"]
 
@@ -98,6 +101,37 @@ class ScoreBaseline(Baseline):
 
     model_: CalibrationModel
 
+    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None) -> Self:
+        """Learn the map from score to probability.
+
+        Parameters
+        ----------
+        X : table
+            The rows; only their number matters.
+        y : array-like
+            Labels of two classes, or probabilities in [0, 1].
+        scores : array-like, optional
+            The base model's probabilities. Without them the base rate is the base model.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        segments : object, optional
+            Not used; here so that all baselines are called alike.
+
+        Returns
+        -------
+        Self
+            The estimator itself.
+        """
+        rows = read_rows(X, y, scores, sample_weight)
+        self._keep(rows)
+        summary = summary_of(rows, type(self).__name__, self.get_params())
+        columns, score_map = self._base_model.features, self._map_of(rows)
+        self.model_ = CalibrationModel(columns, (), rows.base_rate, rows.given.classes, summary, score_map)
+        return self
+
+    def _map_of(self, rows: FitRows) -> ScoreMap:
+        raise NotImplementedError
+
     def calibrate(self, X: Any, scores: Any = None) -> Floats:
         """Calibrated probabilities of the positive class.
 
@@ -126,12 +160,6 @@ class ScoreBaseline(Baseline):
         """
         check_is_fitted(self, "model_")
         Calibrator(self.model_).save(path)
-
-    def _set_map(self, rows: FitRows, score_map: ScoreMap) -> None:
-        self._keep(rows)
-        summary = summary_of(rows, type(self).__name__, self.get_params())
-        columns = self._base_model.features
-        self.model_ = CalibrationModel(columns, (), rows.base_rate, rows.given.classes, summary, score_map)
 
 
 class SegmentBaseline(Baseline):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from trueup._fitting import fit_rescaling, fit_theta
-from trueup._model import KnotMap, LogitMap
+from trueup._model import KnotMap, LogitMap, ScoreMap
 from trueup._scoring import score_logits
 from trueup.baselines._estimator import ScoreBaseline
-from trueup.baselines._rows import read_rows
+from trueup.baselines._rows import FitRows
 
 __all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]
 
@@ -43,36 +43,12 @@ class IsotonicCalibrator(ScoreBaseline):
     array([0. , 0.5, 0.5, 1. ])
     """
 
-    def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
-    ) -> IsotonicCalibrator:
-        """Learn the function.
-
-        Parameters
-        ----------
-        X : table
-            The rows; only their number matters.
-        y : array-like
-            Labels of two classes, or probabilities in [0, 1].
-        scores : array-like, optional
-            The base model's probabilities. Without them the base rate is the base model.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        segments : object, optional
-            Not used; here so that all baselines are called alike.
-
-        Returns
-        -------
-        IsotonicCalibrator
-            The estimator itself.
-        """
+    def _map_of(self, rows: FitRows) -> ScoreMap:
         from sklearn.isotonic import IsotonicRegression
 
-        rows = read_rows(X, y, scores, sample_weight)
         regression = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         regression.fit(rows.scores, rows.labels, sample_weight=rows.weights)
-        self._set_map(rows, KnotMap(*_distinct(regression.X_thresholds_, regression.y_thresholds_)))
-        return self
+        return KnotMap(*_distinct(regression.X_thresholds_, regression.y_thresholds_))
 
 
 class PlattCalibrator(ScoreBaseline):
@@ -106,34 +82,10 @@ class PlattCalibrator(ScoreBaseline):
     array([0.25, 0.75])
     """
 
-    def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
-    ) -> PlattCalibrator:
-        """Learn the factor and the shift.
-
-        Parameters
-        ----------
-        X : table
-            The rows; only their number matters.
-        y : array-like
-            Labels of two classes, or probabilities in [0, 1].
-        scores : array-like, optional
-            The base model's probabilities. Without them the base rate is the base model.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        segments : object, optional
-            Not used; here so that all baselines are called alike.
-
-        Returns
-        -------
-        PlattCalibrator
-            The estimator itself.
-        """
-        rows = read_rows(X, y, scores, sample_weight)
+    def _map_of(self, rows: FitRows) -> ScoreMap:
         fitted = fit_rescaling(score_logits(rows.scores), rows.labels, rows.weights)
         self.theta_, self.shift_ = fitted.theta, fitted.shift
-        self._set_map(rows, LogitMap(shift=fitted.theta * fitted.shift, slope=fitted.theta))
-        return self
+        return LogitMap(shift=fitted.theta * fitted.shift, slope=fitted.theta)
 
 
 class TemperatureCalibrator(ScoreBaseline):
@@ -168,33 +120,9 @@ class TemperatureCalibrator(ScoreBaseline):
     0.5
     """
 
-    def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
-    ) -> TemperatureCalibrator:
-        """Learn the factor.
-
-        Parameters
-        ----------
-        X : table
-            The rows; only their number matters.
-        y : array-like
-            Labels of two classes, or probabilities in [0, 1].
-        scores : array-like, optional
-            The base model's probabilities. Without them the base rate is the base model.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        segments : object, optional
-            Not used; here so that all baselines are called alike.
-
-        Returns
-        -------
-        TemperatureCalibrator
-            The estimator itself.
-        """
-        rows = read_rows(X, y, scores, sample_weight)
+    def _map_of(self, rows: FitRows) -> ScoreMap:
         self.theta_ = fit_theta(score_logits(rows.scores), rows.labels, rows.weights)
-        self._set_map(rows, LogitMap(slope=self.theta_))
-        return self
+        return LogitMap(slope=self.theta_)
 
 
 def _distinct(scores: Any, values: Any) -> tuple[Any, Any]:

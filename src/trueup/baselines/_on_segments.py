@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,12 @@ from sklearn.base import clone
 
 from trueup.baselines._checks import check_number, check_whole
 from trueup.baselines._estimator import SegmentBaseline
-from trueup.baselines._rows import FitRows, GivenSegments, read_rows, read_segments
+from trueup.baselines._rows import read_rows, read_segments
 from trueup.calibration import MCGrad
 from trueup.errors import ParameterError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["DFMC", "SegmentMCGrad"]
 
@@ -37,11 +40,38 @@ class _RoundsOnSegments(SegmentBaseline):
 
     estimator_: MCGrad
 
-    def _fit_on_segments(self, estimator: MCGrad, rows: FitRows, found: GivenSegments) -> None:
+    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None) -> Self:
+        """Grow trees on the segments and the score.
+
+        Parameters
+        ----------
+        X : table
+            What conditions are about.
+        y : array-like
+            Labels of two classes, or probabilities in [0, 1].
+        scores : array-like, optional
+            The base model's probabilities. Without them the base rate is the base model.
+        sample_weight : array-like, optional
+            Weights of the rows.
+        segments : mapping, sequence or table
+            Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
+
+        Returns
+        -------
+        Self
+            The estimator itself.
+        """
+        estimator, rows = self._template(), read_rows(X, y, scores, sample_weight)
+        found = read_segments(segments, rows, type(self).__name__)
         self._keep_segments(rows, found)
         labels = rows.labels if rows.given.soft else rows.labels.astype(int)
         columns = _columns_of(found.names, found.masks)
         self.estimator_ = estimator.fit(columns, labels, scores=rows.scores, sample_weight=rows.weights)
+        return self
+
+    def _template(self) -> MCGrad:
+        """The estimator to fit on the segments."""
+        raise NotImplementedError
 
     def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
         return self.estimator_.calibrate(_columns_of(self._segments.names, masks), scores)
@@ -108,30 +138,10 @@ class DFMC(_RoundsOnSegments):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None) -> DFMC:
-        """Grow trees on the segments and the score.
-
-        Parameters
-        ----------
-        X : table
-            What conditions are about.
-        y : array-like
-            Labels of two classes, or probabilities in [0, 1].
-        scores : array-like, optional
-            The base model's probabilities. Without them the base rate is the base model.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        segments : mapping, sequence or table
-            Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
-
-        Returns
-        -------
-        DFMC
-            The estimator itself.
-        """
+    def _template(self) -> MCGrad:
         check_whole("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, _MIN_LEARNING_RATE, 1.0)
-        one_boosting = MCGrad(
+        return MCGrad(
             max_rounds=1,
             validation=None,
             rescale=None,
@@ -140,9 +150,6 @@ class DFMC(_RoundsOnSegments):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
-        rows = read_rows(X, y, scores, sample_weight)
-        self._fit_on_segments(one_boosting, rows, read_segments(segments, rows, "DFMC"))
-        return self
 
 
 class SegmentMCGrad(_RoundsOnSegments):
@@ -180,36 +187,12 @@ class SegmentMCGrad(_RoundsOnSegments):
     def __init__(self, *, estimator: MCGrad | None = None) -> None:
         self.estimator = estimator
 
-    def fit(
-        self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None
-    ) -> SegmentMCGrad:
-        """Fit rounds on the segments and the score.
-
-        Parameters
-        ----------
-        X : table
-            What conditions are about.
-        y : array-like
-            Labels of two classes, or probabilities in [0, 1].
-        scores : array-like, optional
-            The base model's probabilities. Without them the base rate is the base model.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        segments : mapping, sequence or table
-            Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
-
-        Returns
-        -------
-        SegmentMCGrad
-            The estimator itself.
-        """
+    def _template(self) -> MCGrad:
         estimator = MCGrad() if self.estimator is None else clone(self.estimator)
         named = (estimator.features, estimator.score_column, estimator.categorical_features)
         if named != (None, None, "from_dtype"):
             raise ParameterError(
-                "The estimator of SegmentMCGrad has the segments as its features: leave features, categorical_features "
-                "and score_column as they are."
+                "The estimator of SegmentMCGrad has the segments as its features: leave features, "
+                "categorical_features and score_column as they are."
             )
-        rows = read_rows(X, y, scores, sample_weight)
-        self._fit_on_segments(estimator, rows, read_segments(segments, rows, "SegmentMCGrad"))
-        return self
+        return estimator

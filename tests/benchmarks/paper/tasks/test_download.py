@@ -61,7 +61,7 @@ def test_without_a_network_the_file_is_named_before_pooch_tries_and_waits(
 
     monkeypatch.setattr(_download, "getproxies", dict)
     monkeypatch.setattr("socket.create_connection", unreachable)
-    with pytest.raises(DataFileError, match=r"Network is unreachable Wanted: numbers.csv, from https://example.org"):
+    with pytest.raises(DataFileError, match=r"Network is unreachable. Wanted: numbers.csv, from https://example.org"):
         fetch(FILE, tmp_path)
     assert asked == [(("example.org", 443), True)]
     assert source.asked == []
