@@ -75,28 +75,10 @@ class CellFit:
 def fit_cells(
     rows: CellRows, *, alpha: float, width: float, max_iterations: int, average: bool, generator: Any
 ) -> CellFit:
-    """Move cells whose mean error is too large, until there is none.
+    """Move cells until none is left whose mean error is at least half of alpha.
 
-    Parameters
-    ----------
-    rows : CellRows
-        What to fit on.
-    alpha : float
-        How large a mean error may be: a cell moves if it is at least half of this, by the error and a uniform
-        noise of up to a quarter of it.
-    width : float
-        The width of a bin.
-    max_iterations : int
-        How many times to look at all cells at the most.
-    average : bool
-        Whether each bin gets its mean in the end.
-    generator : numpy.random.RandomState
-        Shuffles segments and bins, and draws the noise.
-
-    Returns
-    -------
-    CellFit
-        The moves.
+    A cell moves by its error and a uniform noise of up to a quarter of alpha; the generator, a RandomState, shuffles
+    segments and bins and draws the noise. With `average`, each bin gets its mean in the end.
     """
     n_bins = number_of_bins(width)
     cells = _Cells(rows, width, n_bins)

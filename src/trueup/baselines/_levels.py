@@ -35,25 +35,13 @@ class LevelData:
 
 @dataclass(frozen=True)
 class LevelGrowth:
-    """How the trees of level sets are grown.
-
-    Attributes
-    ----------
-    n_levels : int
-        How many levels there are.
-    max_depth, min_child_samples : int
-        How deep a tree may be, and how many rows a leaf must hold.
-    seed : int
-        For LightGBM.
-    n_threads : int
-        For scoring with the trees.
-    """
+    """How the trees of level sets are grown."""
 
     n_levels: int
-    max_depth: int
-    min_child_samples: int
-    seed: int
-    n_threads: int
+    max_depth: int  # of a tree
+    min_child_samples: int  # rows that a leaf must hold
+    seed: int  # LightGBM's
+    n_threads: int  # for scoring with the trees
 
     def parameters(self) -> dict[str, Any]:
         """LightGBM's parameters for one tree of squared error."""
@@ -103,26 +91,7 @@ def apply_levels(
 def fit_levels(
     data: LevelData, growth: LevelGrowth, split: Split, *, max_rounds: int, tolerance: float = 0.0
 ) -> tuple[list[Trees], list[float]]:
-    """Rounds on some rows until the squared error of others stops falling; with no others, all rounds.
-
-    Parameters
-    ----------
-    data : LevelData
-        All rows.
-    growth : LevelGrowth
-        How trees are grown.
-    split : pair of index arrays
-        The rows that grow trees, and those that say when to stop, of which there may be none.
-    max_rounds : int
-        The most rounds.
-    tolerance : float
-        By how much a round must lower the squared error.
-
-    Returns
-    -------
-    list of Trees, list of float
-        One tree a round that lowered the error, and the errors: of the rounded scores, and after each round.
-    """
+    """Rounds on some rows until the squared error of others stops falling; with no others, all rounds."""
     train, watch = split
     level = nearest_levels(data.scores, growth.n_levels)
     errors = [_squared_error(data, level, watch)] if len(watch) else []
@@ -186,22 +155,7 @@ class _Grower:
 
 
 def joined_by_level(trees: list[Trees], cuts: Floats, level_feature: int) -> Trees:
-    """One tree from one a level: a chain of splits on the level, and the trees below it.
-
-    Parameters
-    ----------
-    trees : list of Trees
-        One tree each, from the least level to the greatest.
-    cuts : float64 array
-        The numbers between the levels, one fewer than trees.
-    level_feature : int
-        The number that stands for the level.
-
-    Returns
-    -------
-    Trees
-        The one tree.
-    """
+    """One tree from one a level: a chain of splits on the level, and the trees below it."""
     n_chain = len(cuts)
     together = Trees.concatenate(trees)
     first_split = n_chain + together.node_offsets[:-1]

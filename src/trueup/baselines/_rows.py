@@ -45,31 +45,15 @@ _FORMS = "the same masks as at fit: a dict of them by name, or a table of boolea
 
 @dataclass(frozen=True, eq=False)
 class FitRows:
-    """Rows with a positive weight.
+    """Rows with a positive weight."""
 
-    Attributes
-    ----------
-    table : CalibrationTable
-        All rows, also those without weight.
-    kept : array of bool or None
-        Which of them have weight; None for all.
-    labels, scores : float64 arrays
-        Of the rows with weight.
-    weights : float64 array or None
-        Their weights.
-    base_rate : float or None
-        The score of every row, if none were given.
-    given : Labels
-        The labels as they were read, of all rows.
-    """
-
-    table: CalibrationTable
-    kept: Mask | None
-    labels: Floats
+    table: CalibrationTable  # all rows, also those without weight
+    kept: Mask | None  # which of them have weight; None for all
+    labels: Floats  # of the rows with weight, as are scores and weights
     scores: Floats
     weights: Floats | None
-    base_rate: float | None
-    given: Labels
+    base_rate: float | None  # the score of every row, if none were given
+    given: Labels  # the labels as they were read, of all rows
 
     @property
     def n_rows(self) -> int:

@@ -13,21 +13,11 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """Which rows share a score.
+    """Which rows share a score."""
 
-    Attributes
-    ----------
-    scores : float64 array
-        The distinct scores, lowest first.
-    order : integer array
-        The rows in order of score.
-    starts : integer array
-        Where in that order each distinct score starts.
-    """
-
-    scores: FloatArray
-    order: NDArray[np.intp]
-    starts: NDArray[np.intp]
+    scores: FloatArray  # the distinct scores, lowest first
+    order: NDArray[np.intp]  # the rows in order of score
+    starts: NDArray[np.intp]  # where in that order each distinct score starts
 
     @property
     def counts(self) -> NDArray[np.intp]:

@@ -17,35 +17,17 @@ __all__ = ["AuditedSegment", "segments_named", "worst_segments"]
 
 @dataclass(frozen=True)
 class AuditedSegment:
-    """A segment as plots draw it.
+    """A segment as plots draw it."""
 
-    Attributes
-    ----------
-    segment : str
-        Its conditions in words.
-    rows : int
-        How many rows it has.
-    mean_score, observed_rate : float
-        Predicted and observed.
-    observed_low, observed_high : float
-        Between which rates the true one lies, 95 times in a hundred.
-    direction : str
-        "over-estimates", "under-estimates" or "both".
-    ecce_sigma : float
-        Its ECCE in sigmas.
-    significant : bool
-        Whether it is wrong by more than noise explains, the search counted in.
-    """
-
-    segment: str
+    segment: str  # its conditions in words
     rows: int
-    mean_score: float
+    mean_score: float  # predicted
     observed_rate: float
-    observed_low: float
+    observed_low: float  # the 95 % interval of the true rate
     observed_high: float
-    direction: str
+    direction: str  # "over-estimates", "under-estimates" or "both"
     ecce_sigma: float
-    significant: bool
+    significant: bool  # wrong by more than noise explains, the search counted in
 
 
 def worst_segments(result: AuditResult, n_segments: int) -> tuple[AuditedSegment, ...]:

@@ -33,24 +33,12 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 2.7, 3.0  # inches
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One value of a feature.
+    """One value of a feature."""
 
-    Attributes
-    ----------
-    segment : str
-        The condition in words.
-    rows : int
-        How many rows have it.
-    curves : mapping of str to ReliabilityCurve
-        The reliability there, by the name of the scores.
-    ecce_sigma : mapping of str to float
-        The ECCE there in sigmas, by the name of the scores.
-    """
-
-    segment: str
+    segment: str  # the condition in words
     rows: int
-    curves: Mapping[str, ReliabilityCurve]
-    ecce_sigma: Mapping[str, float]
+    curves: Mapping[str, ReliabilityCurve]  # by the name of the scores, as below
+    ecce_sigma: Mapping[str, float]  # the ECCE there in sigmas
 
 
 class FeatureGridDisplay:

@@ -22,7 +22,7 @@ from trueup.plot._axes import (
     tidy,
     width_in_inches,
 )
-from trueup.plot._estimators import labels_for, name_of, scores_of
+from trueup.plot._estimators import DrawnFromEstimator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ _SHARES, _FEWER_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.5, 1.0)
 _NARROW = 3.0  # inches
 
 
-class CumulativeDisplay:
+class CumulativeDisplay(DrawnFromEstimator):
     """The running sum of observed minus predicted, and the ECCE as its vertical range.
 
     Where the curve rises, the scores are too low; where it falls, too high. Its slope is the error, so there are no
@@ -132,35 +132,6 @@ class CumulativeDisplay:
             y_true, y_prob, sample_weight=sample_weight, max_points=_DRAWN_POINTS, confidence=confidence
         )
         return cls(curve, name=name).plot(ax, color=color)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, scores: Any = None, name: str | None = None, **options: Any
-    ) -> CumulativeDisplay:
-        """Draw the cumulative differences of what an estimator says of rows.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            An `MCGrad`, what `trueup.load` gives, or any classifier of two classes.
-        X : table
-            The rows.
-        y : array-like
-            The labels.
-        scores : array-like, optional
-            The base model's scores, if the estimator calibrates them.
-        name : str, optional
-            What the legend calls it; the estimator's class by default.
-        **options : object
-            Options of `from_predictions`.
-
-        Returns
-        -------
-        CumulativeDisplay
-            The display, drawn.
-        """
-        p = scores_of(estimator, X, scores)
-        return cls.from_predictions(labels_for(estimator, X, y), p, name=name_of(estimator, name), **options)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, color: Any = None) -> CumulativeDisplay:
         """Draw.

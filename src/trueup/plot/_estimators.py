@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trueup._data import Labels, read_labels, read_table
 from trueup.errors import ParameterError, ScoreError
 
-__all__ = ["labels_for", "name_of", "scores_of"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["DrawnFromEstimator", "labels_for", "name_of", "scores_of"]
+
+
+class DrawnFromEstimator:
+    """A display whose `from_predictions` takes labels and probabilities, and perhaps the table as its `X`."""
+
+    _takes_table = False
+    from_predictions: Callable[..., Self]
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, scores: Any = None, name: str | None = None, **options: Any
+    ) -> Self:
+        """Draw what an estimator predicts for rows.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            An `MCGrad`, what `trueup.load` gives, or any classifier of two classes.
+        X : table
+            The rows.
+        y : array-like
+            The labels.
+        scores : array-like, optional
+            The base model's scores, if the estimator calibrates them.
+        name : str, optional
+            What to call it: in the legend, where the estimator's class is the default, or as the title.
+        **options : object
+            Options of `from_predictions`.
+
+        Returns
+        -------
+        Self
+            The display, drawn.
+        """
+        y_prob = scores_of(estimator, X, scores)
+        if cls._takes_table:
+            return cls.from_predictions(y, y_prob, X, name=name, **options)
+        return cls.from_predictions(labels_for(estimator, X, y), y_prob, name=name_of(estimator, name), **options)
 
 
 def scores_of(estimator: Any, X: Any, scores: Any) -> Any:

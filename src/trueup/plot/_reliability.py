@@ -18,7 +18,7 @@ from trueup.plot._axes import (
     require_matplotlib,
     tidy,
 )
-from trueup.plot._estimators import labels_for, name_of, scores_of
+from trueup.plot._estimators import DrawnFromEstimator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ _SHOWN_SHARE = 0.98  # of the scores; a few very high ones must not press the re
 _MARGIN = 0.03
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(DrawnFromEstimator):
     """Reliability diagram with bands, and a strip below it that shows where the scores are.
 
     It is made by `from_predictions` or `from_estimator`. Two models are compared by drawing both into the same
@@ -129,35 +129,6 @@ class ReliabilityDisplay:
         require_matplotlib()
         curve = reliability_curve(y_true, y_prob, sample_weight=sample_weight, n_bins=n_bins, confidence=confidence)
         return cls(curve, name=name).plot(ax, color=color, density=density)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, scores: Any = None, name: str | None = None, **options: Any
-    ) -> ReliabilityDisplay:
-        """Draw the reliability of what an estimator says of rows.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            An `MCGrad`, what `trueup.load` gives, or any classifier of two classes.
-        X : table
-            The rows.
-        y : array-like
-            The labels.
-        scores : array-like, optional
-            The base model's scores, if the estimator calibrates them.
-        name : str, optional
-            What the legend calls it; the estimator's class by default.
-        **options : object
-            Options of `from_predictions`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-            The display, drawn.
-        """
-        p = scores_of(estimator, X, scores)
-        return cls.from_predictions(labels_for(estimator, X, y), p, name=name_of(estimator, name), **options)
 
     def plot(
         self, ax: Axes | None = None, *, name: str | None = None, color: Any = None, density: bool = True

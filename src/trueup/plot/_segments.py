@@ -20,7 +20,7 @@ from trueup.plot._axes import (
     width_in_inches,
     wrapped,
 )
-from trueup.plot._estimators import scores_of
+from trueup.plot._estimators import DrawnFromEstimator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ _WORDS = {"over-estimates": "score too high", "under-estimates": "score too low"
 _COLOURS = {"over-estimates": BAD, "under-estimates": GOOD}
 
 
-class SegmentsDisplay:
+class SegmentsDisplay(DrawnFromEstimator):
     """The worst segments, one below the other: predicted and observed there, with an interval.
 
     It is made by `from_audit`, `from_predictions` or `from_estimator`. Segments that are wrong only because they
@@ -79,6 +79,8 @@ class SegmentsDisplay:
     >>> display.segments[0].segment
     'is_logged_in = false and referrer is missing'
     """
+
+    _takes_table = True
 
     def __init__(self, segments: Sequence[AuditedSegment], *, name: str | None = None) -> None:
         self.segments = tuple(segments)
@@ -147,34 +149,6 @@ class SegmentsDisplay:
         """
         require_matplotlib()
         return cls.from_audit(audit(X, y_true, y_prob, **options), n_segments=n_segments, name=name, ax=ax)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, scores: Any = None, name: str | None = None, **options: Any
-    ) -> SegmentsDisplay:
-        """Audit what an estimator says of rows, and draw the worst segments.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            An `MCGrad`, what `trueup.load` gives, or any classifier of two classes.
-        X : table
-            The rows.
-        y : array-like
-            The labels.
-        scores : array-like, optional
-            The base model's scores, if the estimator calibrates them.
-        name : str, optional
-            The title.
-        **options : object
-            Options of `from_predictions`.
-
-        Returns
-        -------
-        SegmentsDisplay
-            The display, drawn.
-        """
-        return cls.from_predictions(y, scores_of(estimator, X, scores), X, name=name, **options)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> SegmentsDisplay:
         """Draw.

@@ -26,25 +26,13 @@ _LINE_HEIGHT = 0.033  # of a small line of text, as a share of the axes
 
 @dataclass(frozen=True)
 class Slope:
-    """A segment's error before and after.
+    """A segment's error before and after."""
 
-    Attributes
-    ----------
-    segment : str
-        Its conditions in words.
-    rows : int
-        How many rows it has.
-    before, after : float
-        Its ECCE in sigmas.
-    significant : bool
-        Whether it is wrong after, by more than noise explains, the search counted in.
-    """
-
-    segment: str
+    segment: str  # its conditions in words
     rows: int
-    before: float
+    before: float  # ECCE in sigmas
     after: float
-    significant: bool
+    significant: bool  # wrong after, by more than noise explains, the search counted in
 
 
 class SlopesDisplay:
