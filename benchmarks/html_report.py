@@ -65,7 +65,7 @@ def main() -> None:
         # Draws of noise take most of an audit's time, and nothing of the page's.
         audit = trueup.audit(X, y, scores, null_samples=0)
         started = time.perf_counter()
-        audit.segments  # noqa: B018, which also tells the stories, whether a page is wanted or not
+        audit.segments  # noqa: B018, which also tells the patterns, whether a page is wanted or not
         print(f"segments listed in {time.perf_counter() - started:.1f} s")
         fine &= measured(f"audit, {n_rows:,} rows, {audit.n_segments:,} segments", audit.to_html, Path(folder))
         if "--compare" in sys.argv:

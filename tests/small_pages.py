@@ -20,11 +20,11 @@ from trueup._report import (
     Numbers,
     Option,
     Page,
+    Pattern,
     Round,
     Rounds,
     Segments,
     Series,
-    Story,
 )
 from trueup.metrics import cumulative_curve, reliability_curve
 
@@ -67,7 +67,7 @@ def segments(words: Sequence[str], *, names: Sequence[str] = ("before", "after")
         choice=Choice("Score is", (Option("too high", "up"), Option("too low", "down")), i % 2),
         significant=i < 5,
         repeats=np.where(i >= 10, 0, -1),
-        stories=(Story(0, "is off."), Story(2, "is off too.")) if n > 2 else (),
+        patterns=(Pattern(0, "is off."), Pattern(2, "is off too.")) if n > 2 else (),
         curves={
             k: tuple(series(name, (k + 1) * 0.05 * (1 if j == 0 else -0.2)) for j, name in enumerate(names))
             for k in range(min(n_curves, n))

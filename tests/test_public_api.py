@@ -19,7 +19,7 @@ PUBLIC = {
         load metrics open_stream plot segments serving
     """,
     "trueup.auditing": """
-        AuditResult Sketch SketchAudit SketchBuilder SketchSpec audit audit_stream load_sketch make_sketch
+        AuditResult Sketch SketchBuilder SketchSpec audit audit_stream load_sketch make_sketch
         merge_sketches sketch_stream
     """,
     "trueup.baselines": "DFMC HKRR IsotonicCalibrator LSBoost PlattCalibrator SegmentMCGrad TemperatureCalibrator",

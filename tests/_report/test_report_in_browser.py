@@ -199,11 +199,11 @@ def test_the_keyboard_reaches_and_opens_every_row(html: str, open_html: Open) ->
     assert page.locator(".rows thead th").first.get_attribute("aria-sort") == "ascending"
 
 
-def test_a_story_opens_its_segment_whatever_is_filtered_out(html: str, open_html: Open) -> None:
+def test_a_pattern_opens_its_segment_whatever_is_filtered_out(html: str, open_html: Open) -> None:
     opened = open_html(html)
     page = opened.page
     page.get_by_role("searchbox").fill("nowhere")
-    page.locator(".stories a").nth(1).click()
+    page.locator(".patterns a").nth(1).click()
     page.wait_for_selector("tr.detail .curves[data-drawn]")
     assert page.locator("tr.segment.open .open-segment").inner_text() == plain_words(3)[2]
     assert page.locator(".count").inner_text() == "60 segments"

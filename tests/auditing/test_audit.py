@@ -16,12 +16,20 @@ import pytest
 import trueup
 from simulated import PLANTED, scores_wrong_in, true_scores
 from trueup.errors import DataWarning, LabelError
-from trueup.metrics import ecce, ecce_pvalue, ecce_sigma, ecce_standard_error, multicalibration_error
+from trueup.metrics import (
+    brownian_range_survival,
+    ecce,
+    ecce_pvalue,
+    ecce_sigma,
+    ecce_standard_error,
+    multicalibration_error,
+)
 from trueup.segments import parse_segment
 
 COLUMNS = [
     "segment",
     "rows",
+    "weight",
     "share",
     "mean_score",
     "observed_rate",
@@ -36,7 +44,7 @@ COLUMNS = [
     "adjusted_p_value",
     "significant",
     "minimum_detectable",
-    "is_story",
+    "is_pattern",
     "explained_by",
 ]
 
@@ -222,11 +230,15 @@ def test_too_few_rows_are_said_to_be_too_few() -> None:
     assert result.ecce == 0
 
 
-def test_without_draws_there_are_no_adjusted_p_values() -> None:
+def test_without_draws_p_values_are_adjusted_by_holms_rule() -> None:
     result = trueup.audit(*two_halves(), null_samples=0)
-    assert math.isnan(result.mce_p_value)
-    assert all(math.isnan(row["adjusted_p_value"]) for row in result.segments.to_pylist())
-    # Bonferroni's limit for 3 segments at 5 % is 2.98 sigmas; the halves are 2.83 off, so they are not significant.
+    rows = rows_of(result)
+    # The halves are 2.83 sigmas off. Times 3 segments that is no longer significant at 5 %.
+    alone = brownian_range_survival(rows["half = upper"]["evidence"])
+    assert rows["half = upper"]["adjusted_p_value"] == pytest.approx(3 * alone)
+    assert 0.05 < 3 * alone < 1
+    assert rows["all rows"]["adjusted_p_value"] == 1
+    assert result.mce_p_value == rows["half = upper"]["adjusted_p_value"]
     assert not result.significant
 
 
@@ -238,7 +250,7 @@ def test_a_planted_error_is_significant_and_a_true_score_is_not() -> None:
     assert result.mce_p_value == 1 / 201
     rows = result.segments.to_pylist()
     assert result.n_significant == sum(row["significant"] for row in rows) > 1
-    assert result.n_stories == sum(row["significant"] and row["is_story"] for row in rows) == 1
+    assert result.n_patterns == sum(row["significant"] and row["is_pattern"] for row in rows) == 1
     y, p, X = true_scores(5)
     assert not trueup.audit(X, y, p).significant
 

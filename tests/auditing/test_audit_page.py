@@ -30,9 +30,9 @@ def test_what_is_wrong_is_the_headline_and_the_worst_is_told_in_words(wrong: Aud
     assert page.headline.verdict == f"Wrong in {wrong.n_significant} segments"
     (table,) = page.segments
     first = wrong.segments.slice(0, 1).to_pylist()[0]
-    assert table.words[table.stories[0].place] == first["segment"] == "is_logged_in = false and referrer is missing"
-    assert "promised 8.0\u202f%, and 1.7\u202f% happened" in table.stories[0].text
-    assert table.stories[0].text.endswith("The scores are too high.")
+    assert table.words[table.patterns[0].place] == first["segment"] == "is_logged_in = false and referrer is missing"
+    assert "8.0\u202f% predicted, 1.7\u202f% observed" in table.patterns[0].text
+    assert table.patterns[0].text.endswith("The scores are too high.")
 
 
 def test_the_table_has_what_the_audit_lists(wrong: AuditResult) -> None:
@@ -40,7 +40,7 @@ def test_the_table_has_what_the_audit_lists(wrong: AuditResult) -> None:
     listed = wrong.segments.to_pydict()
     columns = {column.title: column for column in table.columns}
     assert list(table.words) == listed["segment"]
-    assert columns["Promised"].values.tolist() == listed["mean_score"]
+    assert columns["Predicted"].values.tolist() == listed["mean_score"]
     assert columns["Observed"].low is not None
     assert columns["Observed"].low.tolist() == listed["observed_low"]
     assert columns["p"].least == pytest.approx(1 / 41)
@@ -63,12 +63,12 @@ def test_the_curves_are_those_of_the_segment_s_rows(wrong: AuditResult) -> None:
     assert everything.cumulative.ecce == pytest.approx(wrong.ecce)
 
 
-def test_curves_are_kept_of_the_stories_and_of_the_most_evident_up_to_a_limit(wrong: AuditResult) -> None:
+def test_curves_are_kept_of_the_patterns_and_of_the_most_evident_up_to_a_limit(wrong: AuditResult) -> None:
     (table,) = audit_page(wrong).segments
     assert len(table.curves) == 200
     evidence = np.array(wrong.segments.to_pydict()["evidence"])
     assert int(evidence.argmax()) in table.curves
-    assert {story.place for story in table.stories} <= set(table.curves)
+    assert {pattern.place for pattern in table.patterns} <= set(table.curves)
 
 
 def test_scores_that_are_true_are_good_news_with_what_would_have_been_found() -> None:
@@ -77,7 +77,7 @@ def test_scores_that_are_true_are_good_news_with_what_would_have_been_found() ->
     assert page.headline.tone == "good"
     assert page.headline.verdict == "No error beyond noise"
     assert "would most likely have been found" in page.headline.sentence
-    assert page.segments[0].stories == ()
+    assert page.segments[0].patterns == ()
 
 
 def test_without_features_only_all_rows_are_shown() -> None:
@@ -103,8 +103,8 @@ def test_two_audits_of_the_same_rows_are_one_table(wrong: AuditResult) -> None:
     columns = {column.title: column.values for column in table.columns}
     place = table.words.index("is_logged_in = false and referrer is missing")
     inside = trueup.segments.parse_segment(table.words[place]).mask(visits.X)
-    assert columns["Promised, before"][place] == pytest.approx(visits.scores[inside].mean())
-    assert columns["Promised, after"][place] == pytest.approx(visits.true_probability[inside].mean())
+    assert columns["Predicted, before"][place] == pytest.approx(visits.scores[inside].mean())
+    assert columns["Predicted, after"][place] == pytest.approx(visits.true_probability[inside].mean())
     after = ecce_sigma(visits.y[inside], visits.true_probability[inside])
     assert columns["ECCE, after"][place] == pytest.approx(after)
     before_series, after_series = table.curves[place]
@@ -120,20 +120,20 @@ def test_a_page_is_returned_or_written(wrong: AuditResult, tmp_path: Path) -> No
 
 
 def test_a_notebook_shows_the_verdict_and_the_worst(wrong: AuditResult) -> None:
-    sketch = wrong._repr_html_()
-    assert "is_logged_in = false and referrer is missing" in sketch
-    assert "<script" not in sketch
+    html = wrong._repr_html_()
+    assert "is_logged_in = false and referrer is missing" in html
+    assert "<script" not in html
 
 
-def test_a_notebook_does_not_wait_for_the_stories_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_does_not_wait_for_the_patterns_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     visits = make_traffic(4_000, random_state=1)
     monkeypatch.setattr("trueup.auditing._page._ROWS_AT_ONCE", 3_999)
     result = trueup.audit(visits.X, visits.y, np.minimum(2 * visits.scores, 0.9), max_depth=1, null_samples=40)
-    sketch = result._repr_html_()
-    assert "Wrong in" in sketch
-    assert not result._listing.has_told_stories
-    _ = result.segments  # now they are told anyway
-    assert "stor" in str(result._repr_html_())
+    html = result._repr_html_()
+    assert "Wrong in" in html
+    assert not result._listing.has_found_patterns
+    _ = result.segments  # now they are found anyway
+    assert "pattern" in str(result._repr_html_())
 
 
 def test_hostile_columns_and_categories_are_escaped() -> None:

@@ -38,7 +38,7 @@ def test_the_screen_says_what_a_person_asks(audit):
     assert re.search(r"MCE +\d+\.\d σ \(p ≤ 0\.025\), the worst segment; 0\.\d{4} of all rows", outcome.out)
     assert re.search(r"an error of \d0 points in \d+(\.\d)? % of the rows, in 80 % of cases", outcome.out)
     assert re.search(
-        r"^\d+ segments are significantly wrong \(5 % significance\), in \d different stories\.", outcome.out, re.M
+        r"^\d+ segments are significantly wrong \(5 % significance\), in \d different patterns\.", outcome.out, re.M
     )
     worst = shown_rows(outcome.out)[0]
     assert worst.startswith("country = NA ")
@@ -65,18 +65,23 @@ def test_json_is_one_object_that_says_what_was_audited(audit, shared):
     found = json.loads(outcome.out, parse_constant=pytest.fail)  # neither NaN nor Infinity
     assert found["schema_version"] == 1
     assert (found["table"], found["label"], found["score"]) == (str(shared.table), "y", "p")
-    assert found["n_significant"] >= found["n_stories"] >= 1
+    assert found["n_significant"] >= found["n_patterns"] >= 1
     assert found["verdict"].startswith(f"{found['n_significant']} segments are significantly wrong")
     assert found["segments"][0]["conditions"] == [
         {"column": "country", "values": ["NA"], "excluded": False, "or_missing": False}
     ]
 
 
-def test_without_draws_there_are_no_p_values_and_json_is_still_json(audit):
-    found = json.loads(audit(*QUICK, "--null-samples=0", "--json").out, parse_constant=pytest.fail)
-    assert found["mce_p_value"] is None
+def test_without_draws_p_values_are_shared_among_the_segments(audit):
+    found = audit(*QUICK, "--null-samples=0", "--json").json
+    assert found["mce_p_value"] < 1e-6
     assert found["n_significant"] >= 1
-    assert "Bonferroni" in audit(*QUICK, "--null-samples=0").out
+    assert "Holm" in audit(*QUICK, "--null-samples=0").out
+
+
+def test_json_is_json_even_if_nothing_could_be_tested(audit):
+    found = json.loads(audit(*QUICK, "--min-rows=9999", "--json").out, parse_constant=pytest.fail)
+    assert (found["n_segments"], found["mce"], found["mce_p_value"]) == (0, None, None)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
@@ -262,7 +267,7 @@ def test_all_segments_can_be_written(audit, tmp_path, name):
 def test_what_is_not_known_is_missing_in_a_file(audit, tmp_path):
     audit("--by=flag", "--null-samples=0", "-o", tmp_path / "segments.parquet")
     table = pq.read_table(tmp_path / "segments.parquet")
-    assert table["adjusted_p_value"].null_count == table.num_rows
+    assert table["explained_by"].null_count == table.num_rows
     assert table.schema.field("explained_by").type == pa.string()
 
 

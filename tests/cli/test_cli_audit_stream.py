@@ -71,7 +71,7 @@ def test_own_columns_are_audited_in_full(run, shared, parts):
 
 
 @pytest.mark.parametrize(
-    "option", ["--discover", "--where=hour = 3", "--html=o.html", "--max-segments=5", "--null-samples=10"]
+    "option", ["--discover", "--where=hour = 3", "--max-segments=5", "--null-samples=10"]
 )
 def test_what_needs_all_rows_is_refused(run, parts, option):
     outcome = run("audit", parts, *ROLES, option)

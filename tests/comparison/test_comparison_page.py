@@ -46,7 +46,7 @@ def test_a_candidate_that_is_worse_is_bad_news() -> None:
     # Who is harmed comes first, whoever gains.
     (table,) = page.segments
     assert table.choice.options[table.choice.codes[0]].text == "harmed"
-    assert "is harmed" in table.stories[0].text
+    assert "is harmed" in table.patterns[0].text
 
 
 def test_equal_models_are_inconclusive() -> None:
@@ -71,10 +71,10 @@ def test_those_who_change_most_come_first_with_the_columns_of_the_comparison(bet
     assert (np.diff(gains[better.n_harmed :]) >= 0).all()
 
 
-def test_no_story_is_told_twice(better: Comparison) -> None:
+def test_no_pattern_is_told_twice(better: Comparison) -> None:
     (table,) = comparison_page(better).segments
-    assert len(table.stories) >= 2
-    conditions = [set(table.words[story.place].split(" and ")) for story in table.stories]
+    assert len(table.patterns) >= 2
+    conditions = [set(table.words[pattern.place].split(" and ")) for pattern in table.patterns]
     for i, one in enumerate(conditions):
         for other in conditions[:i]:
             assert 2 * len(one & other) < len(one)
@@ -130,8 +130,10 @@ def test_hostile_names_are_escaped() -> None:
 
 def test_a_segment_that_gains_is_told_by_the_loss_that_it_gains_in(better: Comparison) -> None:
     table = comparison_page(better).segments[0]
-    story = table.stories[0]
-    row = next(row for row in better.to_dict(None)["segments"] if row["segment"] == table.words[story.place])
+    pattern = table.patterns[0]
+    row = next(row for row in better.to_dict(None)["segments"] if row["segment"] == table.words[pattern.place])
     assert row["outcome"] == "gains"
-    assert f"its loss falls from {row['base_loss']:.4f} (base) to {row['candidate_loss']:.4f} (candidate)" in story.text
-    assert "promised" not in story.text
+    assert (
+        f"its loss falls from {row['base_loss']:.4f} (base) to {row['candidate_loss']:.4f} (candidate)" in pattern.text
+    )
+    assert "promised" not in pattern.text

@@ -175,4 +175,4 @@ def test_the_page_tells_the_same_segments_as_the_console_in_the_same_order() -> 
         for row in [row for row in ranked if row["outcome"] == outcome][:3]
     ]
     assert on_screen[0] == "region = north"
-    assert [table.words[story.place] for story in table.stories] == on_screen
+    assert [table.words[pattern.place] for pattern in table.patterns] == on_screen

@@ -4,7 +4,7 @@ from trueup._report._forms import in_form, p_value_in_form, percent_digits
 from trueup._report._limits import MOST_CURVES, MOST_SEGMENTS, made_by, made_with
 from trueup._report._render import page_out, render_summary
 from trueup._report._result import MOST_LISTED, Result, SegmentListing, SegmentResult
-from trueup._report._segment_values import Choice, Column, Form, Option, Segments, Series, Story
+from trueup._report._segment_values import Choice, Column, Form, Option, Pattern, Segments, Series
 from trueup._report._series import series_of
 from trueup._report._values import (
     Check,
@@ -38,6 +38,7 @@ __all__ = [
     "Option",
     "Outcome",
     "Page",
+    "Pattern",
     "Result",
     "Round",
     "Rounds",
@@ -45,7 +46,6 @@ __all__ = [
     "SegmentResult",
     "Segments",
     "Series",
-    "Story",
     "Tone",
     "in_form",
     "made_by",

@@ -15,7 +15,7 @@ from trueup.errors import ParameterError
 if TYPE_CHECKING:
     from trueup.metrics import CumulativeCurve, ReliabilityCurve
 
-__all__ = ["Choice", "Column", "Form", "Option", "Segments", "Series", "Story"]
+__all__ = ["Choice", "Column", "Form", "Option", "Pattern", "Segments", "Series"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 NumberArray: TypeAlias = npt.NDArray[Any]
@@ -125,7 +125,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Story:
+class Pattern:
     """A segment that is worth a sentence of its own.
 
     Attributes
@@ -160,7 +160,7 @@ class Segments:
         Which of them are more than noise.
     repeats : array of int or None
         The place of the segment that each one repeats; -1 if none.
-    stories : tuple of Story
+    patterns : tuple of Pattern
         Those that are told in words above the table.
     curves : mapping of int to tuple of Series
         Curves of those that are worth a click, by place.
@@ -175,7 +175,7 @@ class Segments:
     choice: Choice
     significant: BoolArray
     repeats: NumberArray | None = None
-    stories: tuple[Story, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
     curves: Mapping[int, tuple[Series, ...]] = field(default_factory=dict)
     n_all: int | None = None
 

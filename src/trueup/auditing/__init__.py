@@ -7,7 +7,6 @@ from trueup.auditing._power import critical_evidence, detectable_sum
 from trueup.auditing._result import AuditResult
 from trueup.auditing._sketches._builder import SketchBuilder, make_sketch
 from trueup.auditing._sketches._file import load_sketch
-from trueup.auditing._sketches._result import SketchAudit
 from trueup.auditing._sketches._sketch import Sketch, merge_sketches
 from trueup.auditing._sketches._spec import SketchSpec
 from trueup.auditing._sketches._stream import audit_stream, naming_bad_scores, sketch_stream
@@ -16,7 +15,6 @@ from trueup.auditing._words import detectable_in_words, verdict_in_words
 __all__ = [
     "AuditResult",
     "Sketch",
-    "SketchAudit",
     "SketchBuilder",
     "SketchSpec",
     "audit",

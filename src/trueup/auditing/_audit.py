@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from trueup._data import Rows, library_of, read_rows
+from trueup._data import library_of, read_rows
 from trueup._runtime import shown_progress, thread_count
-from trueup.auditing._cost import warn_of_nothing
+from trueup.auditing._checks import check_draws, check_tests, check_whole, warn_of_nothing
 from trueup.auditing._discover import discover_segments
 from trueup.auditing._listing import Listing
-from trueup.auditing._options import AuditOptions
+from trueup.auditing._measured import FloatArray, Measured, sums_of_all, survival
+from trueup.auditing._patterns import Audited
 from trueup.auditing._power import critical_evidence
-from trueup.auditing._result import AuditResult
-from trueup.auditing._stories import Audited
-from trueup.auditing._whole import whole_of
+from trueup.auditing._result import AuditResult, result_of
 from trueup.errors import ParameterError
 from trueup.segments import (
     MIN_VARIANCE,
@@ -30,6 +27,7 @@ from trueup.segments import (
     cross_columns,
     draw_null,
     grid_of,
+    holm,
     measure_segments,
     n_passes,
     segment_partitions,
@@ -39,8 +37,6 @@ from trueup.segments import (
 )
 
 __all__ = ["audit"]
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 def audit(
@@ -110,7 +106,7 @@ def audit(
         Test the first so many segments only, in order of depth and of the columns.
     null_samples : int, default=200
         How often labels are drawn from the scores, and the search repeated, to learn what noise alone shows.
-        0 leaves that out, and with it all adjusted p-values.
+        0 leaves that out; p-values are then adjusted by Holm's rule, which does not know how segments overlap.
     significance : float, default=0.05
         How often true scores may raise a false alarm.
     power : float, default=0.8
@@ -147,138 +143,93 @@ def audit(
     >>> result.n_segments
     3
     """
-    options = AuditOptions(
-        discover=discover,
-        features=features,
-        categorical_features=categorical_features,
-        max_depth=max_depth,
-        max_values=max_values,
-        min_rows=min_rows,
-        min_variance=min_variance,
-        max_segments=max_segments,
-        null_samples=null_samples,
-        significance=significance,
-        power=power,
-        random_state=random_state,
-    )
+    check_tests(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
+    check_draws(null_samples, significance)
+    check_whole("random_state", random_state, 0)
+    if discover not in (None, "tree"):
+        raise ParameterError(f'discover must be None or "tree", got {discover!r}.')
+    if max_segments is not None:
+        check_whole("max_segments", max_segments, 1)
     n_threads = thread_count(n_jobs)
     given = read_rows(X, y, {"scores": scores}, features=features, pos_label=pos_label, sample_weight=sample_weight)
-    crossed, alone = _partitions(given, segments, by, options, n_threads)
     labels, probabilities, weights = map(given.of_counted, (given.labels.values, given.scores["scores"], given.weights))
-    rows = sort_rows(labels, probabilities, weights)
-    grid = grid_of(crossed, alone, max_depth=max_depth)
-    if max_segments is None:
-        passes = n_passes(null_samples)
-        tell_cost("audit", rows.n, grid, passes=passes, min_rows=min_rows, n_threads=n_threads)
-    listing, mce, mce_p_value = _search(rows, grid, options, n_threads, verbose)
-    whole = whole_of(rows, options.min_variance)
-    return AuditResult(
-        n=rows.n,
-        n_segments=len(listing.sums),
-        prevalence=whole.prevalence,
-        mean_score=whole.mean_score,
-        ecce=whole.ecce,
-        sigma=whole.sigma,
-        ecce_sigma=whole.ecce_sigma,
-        p_value=whole.p_value,
-        mce=mce,
-        mce_absolute=mce * whole.sigma,
-        mce_p_value=mce_p_value,
-        alpha=mce / math.sqrt(whole.effective_rows),
-        minimum_detectable=whole.detectable(listing.critical, power),
-        significant=bool(listing.is_significant.any()),
-        significance=significance,
-        power=power,
-        null_samples=null_samples,
-        classes=given.labels.classes,
-        _listing=listing,
-        _library=library_of(X, y, scores),
-    )
-
-
-def _partitions(
-    given: Rows, segments: Any, by: Sequence[str] | None, options: AuditOptions, n_threads: int
-) -> tuple[list[Partition], list[Partition]]:
-    """What is combined with each other, and what stands alone."""
-    table, features = given.given.table, options.features
+    table, cuts = given.given.table, None
     if segments is not None:
-        if by is not None or options.discover is not None:
+        if by is not None or discover is not None:
             other = "by" if by is not None else "discover"
             raise ParameterError(f"segments names the segments, and {other} finds some: pass one of the two.")
-        return [], segment_partitions(segments, given.n, table, given.counted)
-    if table is None:
-        if by is not None or options.discover is not None:
-            raise ParameterError("Segments are found among the columns of X: pass X.")
-        return [], []
-    if by is None:
-        features = given.features
-    cuts = chosen_cuts(
-        table,
-        by=by,
-        features=features,
-        categorical_features=options.categorical_features,
-        max_values=options.max_values,
-    )
-    crossed = cross_columns(table, **cuts, max_depth=options.max_depth, rows=given.counted, n_threads=n_threads)
-    if options.discover is None:
-        return crossed, []
-    found = discover_segments(
-        table,
-        *map(given.of_counted, (given.labels.values, given.scores["scores"], given.weights)),
-        features=cuts["features"],
-        categorical_features=cuts["categorical_features"],
-        rows=given.counted,
-        min_rows=options.min_rows,
-        n_threads=n_threads,
-        random_state=options.random_state,
-    )
-    return crossed, found
-
-
-def _search(
-    rows: ScoredRows, grid: SegmentGrid, options: AuditOptions, n_threads: int, verbose: int
-) -> tuple[Listing, float, float]:
-    """The segments, the MCE and its p-value: measured on the labels, and on labels drawn from the scores."""
+    elif table is not None:
+        cuts = chosen_cuts(
+            table,
+            by=by,
+            features=features if by is not None else given.features,
+            categorical_features=categorical_features,
+            max_values=max_values,
+        )
+    elif by is not None or discover is not None:
+        raise ParameterError("Segments are found among the columns of X: pass X.")
+    crossed: list[Partition] = []
+    alone: list[Partition] = []
+    if segments is not None:
+        alone = segment_partitions(segments, given.n, table, given.counted)
+    if table is not None and cuts is not None:
+        crossed = cross_columns(table, **cuts, max_depth=max_depth, rows=given.counted, n_threads=n_threads)
+        if discover is not None:
+            alone = discover_segments(
+                table,
+                labels,
+                probabilities,
+                weights,
+                features=cuts["features"],
+                categorical_features=cuts["categorical_features"],
+                rows=given.counted,
+                min_rows=min_rows,
+                n_threads=n_threads,
+                random_state=random_state,
+            )
+    rows = sort_rows(labels, probabilities, weights)
+    grid = grid_of(crossed, alone, max_depth=max_depth)
+    passes = n_passes(null_samples)
+    if max_segments is None:
+        tell_cost("audit", rows.n, grid, passes=passes, min_rows=min_rows, n_threads=n_threads)
     codes = grid.codes_in_order(rows)
     cells = grid.cells(rows, codes)
-    with shown_progress(verbose, "auditing", grid.n_combinations * n_passes(options.null_samples)) as progress:
+    with shown_progress(verbose, "auditing", grid.n_combinations * passes) as progress:
         sums = measure_segments(
             rows,
             grid,
             cells,
-            min_rows=options.min_rows,
-            min_variance=options.min_variance,
-            max_segments=options.max_segments,
+            min_rows=min_rows,
+            min_variance=min_variance,
+            max_segments=max_segments,
             n_threads=n_threads,
             advance=progress.advance,
         )
         null = None
-        if options.null_samples and len(sums):
-            null = draw_null(
-                rows,
-                grid,
-                cells,
-                sums,
-                n_draws=options.null_samples,
-                random_state=options.random_state,
-                n_threads=n_threads,
-                advance=progress.advance,
-            ).beyond_rounding()
+        if null_samples and len(sums):
+            draws = {"n_draws": null_samples, "random_state": random_state, "n_threads": n_threads}
+            null = draw_null(rows, grid, cells, sums, **draws, advance=progress.advance).beyond_rounding()
     if not len(sums):
-        warn_of_nothing(rows.n, options.min_rows)
-    critical = critical_evidence(null, len(sums), options.significance)
-    adjusted = np.full(len(sums), np.nan) if null is None else step_down(sums.evidence, null)
+        warn_of_nothing(rows.n, min_rows)
     listing = Listing(
-        audited=Audited(rows, grid, codes, sums),
-        adjusted=adjusted,
+        grid=grid,
+        sums=sums,
+        adjusted=holm(survival(sums.evidence)) if null is None else step_down(sums.evidence, null),
         total_weight=_total_weights(rows, grid, sums),
-        significance=options.significance,
-        critical=critical,
-        power=options.power,
+        significance=significance,
+        critical=critical_evidence(null, len(sums), significance),
+        power=power,
+        audited=Audited(rows, grid, codes, sums),
         n_threads=n_threads,
     )
-    mce = float(sums.sigmas.max()) if len(sums) else math.nan
-    return listing, mce, math.nan if null is None else null.p_value_of_sigmas(mce)
+    return result_of(
+        Measured(sums_of_all(rows, min_variance)),
+        listing,
+        classes=given.labels.classes,
+        library=library_of(X, y, scores),
+        null_samples=null_samples,
+        mce_p_value=None if null is None else null.p_value_of_sigmas(float(sums.sigmas.max())),
+    )
 
 
 def _total_weights(rows: ScoredRows, grid: SegmentGrid, sums: SegmentSums) -> FloatArray:

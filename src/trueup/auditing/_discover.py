@@ -22,7 +22,7 @@ _MIN_ROWS = 20
 # Of the regions found, the ones to test: every one more makes all the others harder to prove.
 _MIN_SIGMAS = 2.0
 _MOST_REGIONS = 60
-# A condition that can go without the error losing more than this share of its sigmas is no part of the story.
+# A condition that can go without the error losing more than this share of its sigmas is no part of the pattern.
 _SHARE_OF_SIGMAS = 0.95
 _PARAMETERS = {
     "learning_rate": 1.0,  # a tree leaves to the next one only what it did not see

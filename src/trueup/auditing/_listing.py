@@ -1,123 +1,104 @@
-"""The segments as a table: a row each, the ones with a story of their own first."""
+"""The segments as a table, one row each: first those with a pattern of their own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup._report import MOST_LISTED, SegmentListing
+from trueup.auditing._measured import Bounds, FloatArray, Measured
+from trueup.auditing._patterns import Audited, Patterns, find_patterns
 from trueup.auditing._power import detectable_sum
-from trueup.auditing._stories import Audited, Stories, tell_stories
-from trueup.metrics import brownian_range_survival, wilson_interval
+from trueup.metrics import wilson_interval
 from trueup.segments import SegmentGrid, SegmentSums
 
-__all__ = ["Listing", "directions"]
+__all__ = ["Listing"]
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Listing(SegmentListing):
-    """All that is known of the segments.
+    """All that is known of the segments that were tested."""
 
-    Attributes
-    ----------
-    audited : Audited
-        Rows, segments and their sums.
-    adjusted : array of float64
-        Their p-values among all of them; NaN if the null was not drawn.
-    total_weight : array of float64
-        The weight of all rows that could be in the segment.
-    significance : float
-        How often true scores may raise a false alarm.
-    critical : float
-        The evidence that is significant.
-    power : float
-        The chance with which an error is to be found.
-    n_threads : int
-        Threads to use.
-    """
-
-    audited: Audited
-    adjusted: FloatArray
-    total_weight: FloatArray
+    grid: SegmentGrid
+    sums: SegmentSums
+    adjusted: FloatArray  # p-values that hold for all segments together
+    total_weight: FloatArray  # of all rows that could be in each segment
     significance: float
-    critical: float
+    critical: float  # the evidence that is significant
     power: float
-    n_threads: int
+    bounds: Bounds | None = None  # None if the rows are known
+    audited: Audited | None = None  # the rows, from which patterns and curves are made
+    unit_exponent: int = 0  # a sketch counts weights in units of 2 to this power
+    n_threads: int = 1
 
     @property
-    def grid(self) -> SegmentGrid:  # type: ignore[override]
-        """Where the segments come from."""
-        return self.audited.grid
-
-    @property
-    def sums(self) -> SegmentSums:
-        """What was summed in the segments."""
-        return self.audited.sums
-
-    @property
-    def is_significant(self) -> npt.NDArray[np.bool_]:
-        """Which segments are wrong by more than noise explains; by Bonferroni's rule if the null was not drawn."""
-        if np.isnan(self.adjusted).any():
-            return np.asarray(self.sums.evidence > self.critical)
+    def is_significant(self) -> BoolArray:
+        """Which segments are wrong by more than noise explains."""
         return np.asarray(self.adjusted <= self.significance)
 
     @cached_property
-    def stories(self) -> Stories:
-        """Which segments tell a story of their own; found out when it is first asked for."""
-        return tell_stories(self.audited, self.is_significant, self.critical, self.n_threads)
+    def patterns(self) -> Patterns:
+        """Which segments have a pattern of their own; a sketch, which has no rows, can't tell, so all of them do."""
+        if self.audited is None:
+            return Patterns(tuple(np.flatnonzero(self.is_significant).tolist()), {})
+        return find_patterns(self.audited, self.is_significant, self.critical, self.n_threads)
 
     @property
-    def has_told_stories(self) -> bool:
-        """Whether they have been asked for before."""
-        return "stories" in self.__dict__
+    def has_found_patterns(self) -> bool:
+        """Whether asking for the patterns takes no time."""
+        return self.audited is None or "patterns" in self.__dict__
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
-        """The segments as they are listed: stories, what no story explains, and what one does; each by evidence."""
+        """The segments as they are listed: patterns, what no pattern explains, and what one does; each by evidence."""
         rank = np.ones(len(self.sums), dtype=np.int64)
-        rank[list(self.stories.told)] = 0
-        rank[list(self.stories.explained_by)] = 2
+        rank[list(self.patterns.found)] = 0
+        rank[list(self.patterns.explained_by)] = 2
         return np.lexsort((-self.sums.evidence, self.adjusted, rank))[:MOST_LISTED]
 
-    def columns_of(self, order: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def columns_of(self, places: npt.NDArray[np.int64]) -> dict[str, Any]:
         """The columns of the table for the segments at these places."""
-        sums = self.sums.of(order)
+        sums = self.sums.of(places)
+        measured = Measured(sums, None if self.bounds is None else self.bounds.of(places))
+        (ecce, *ecce_bounds), (sigmas, *sigma_bounds) = measured.ecce, measured.sigmas
         rate = np.clip(sums.label / sums.weight, 0, 1)
         low, high = wilson_interval(rate, sums.weight / sums.unit)
-        standard_error = np.sqrt(sums.sigma_variance) / sums.weight
-        # Where little noise is expected, evidence says more than sigmas, which are held down there.
-        strength = np.maximum(sums.sigmas, sums.evidence)
         detectable = detectable_sum(sums.variance, sums.unit, self.critical, self.power)
-        explaining = [self.stories.explained_by.get(place) for place in order.tolist()]
-        return {
-            "segment": [str(self.segment(place)) for place in order.tolist()],
+        explaining = [self.patterns.explained_by.get(place) for place in places.tolist()]
+        columns = {
+            "segment": [str(self.segment(place)) for place in places.tolist()],
             "rows": sums.rows.astype(np.int64),
-            "share": sums.weight / self.total_weight[order],
-            "mean_score": sums.score / sums.weight,
+            "weight": np.ldexp(sums.weight, self.unit_exponent),
+            "share": sums.weight / self.total_weight[places],
+            "mean_score": np.clip(sums.score / sums.weight, 0, 1),
             "observed_rate": rate,
             "observed_low": low,
             "observed_high": high,
-            "direction": directions(sums),
-            "ecce": sums.range / sums.weight,
-            "sigma": standard_error,
-            "ecce_sigma": sums.sigmas,
+            "direction": _directions(sums),
+            "ecce": ecce,
+            "sigma": np.sqrt(sums.sigma_variance) / sums.weight,
+            "ecce_sigma": sigmas,
             "evidence": sums.evidence,
-            "p_value": np.array([brownian_range_survival(one) for one in strength.tolist()]),
-            "adjusted_p_value": self.adjusted[order],
-            "significant": self.is_significant[order],
+            "p_value": measured.p_values,
+            "adjusted_p_value": self.adjusted[places],
+            "significant": self.is_significant[places],
             "minimum_detectable": detectable / sums.weight,
-            "is_story": np.isin(order, self.stories.told),
+            "is_pattern": np.isin(places, self.patterns.found),
             "explained_by": [None if place is None else str(self.segment(place)) for place in explaining],
         }
+        if self.bounds is not None:
+            columns |= {"ecce_low": ecce_bounds[0], "ecce_high": ecce_bounds[1]}
+            columns |= {"ecce_sigma_low": sigma_bounds[0], "ecce_sigma_high": sigma_bounds[1]}
+        return columns
 
 
-def directions(sums: SegmentSums) -> list[str]:
+def _directions(sums: SegmentSums) -> list[str]:
     """Which way the scores are wrong; both, if the errors at low and at high scores mostly cancel."""
     balance = (sums.score - sums.label) / np.maximum(sums.range, np.finfo(float).tiny)
     words = np.where(balance >= 0.5, "over-estimates", np.where(balance <= -0.5, "under-estimates", "both"))

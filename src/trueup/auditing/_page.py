@@ -22,16 +22,16 @@ from trueup._report import (
     Numbers,
     Option,
     Page,
+    Pattern,
     Segments,
     Series,
-    Story,
     in_form,
     made_with,
     percent_digits,
     series_of,
 )
 from trueup.auditing._listing import Listing
-from trueup.auditing._words import detectable_in_words, in_plural
+from trueup.auditing._words import detectable_in_words, in_plural, patterns_in_words
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["audit_page", "segments_before_and_after"]
 
 _MOST_TOLD = 5
-_ROWS_AT_ONCE = 100_000  # of which the stories are told in a moment, so that a notebook may wait for them
+_ROWS_AT_ONCE = 100_000  # of which the patterns are told in a moment, so that a notebook may wait for them
 
 DIRECTIONS = {
     "over-estimates": Option("too high", "up"),
@@ -50,23 +50,24 @@ DIRECTIONS = {
 
 def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = True) -> Page:
     """What an audit's page says; in brief, it has no curves, and the first segments only if they are at hand."""
-    tells_stories = in_full or result._listing.has_told_stories or result.n <= _ROWS_AT_ONCE
-    has_segments = result.n_segments > 1 and tells_stories
+    tells_patterns = in_full or result._listing.has_found_patterns or result.n <= _ROWS_AT_ONCE
+    has_segments = result.n_segments > 1 and tells_patterns
     listed = MOST_SEGMENTS if in_full else _MOST_TOLD
+    has_curves = in_full and result.n_segments > 0 and not result.from_sketch  # which has no rows to draw
     return Page(
         title=title,
-        headline=_headline(result, tells_stories),
+        headline=_headline(result, tells_patterns),
         facts=_facts(result),
         numbers=_numbers(result),
-        overall=(_all_rows(result._listing),) if in_full and result.n_segments else (),
-        segments=(_segments(result, listed, MOST_CURVES if in_full else 0),) if has_segments else (),
+        overall=(_series("scores", result._listing, slice(None)),) if has_curves else (),
+        segments=(_segments(result, listed, MOST_CURVES if has_curves else 0),) if has_segments else (),
         made=made_with(),
     )
 
 
-def _headline(result: AuditResult, tells_stories: bool) -> Headline:
-    promised, happened = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
-    overall = f"All rows together, the scores promise {promised}, and {happened} happened."
+def _headline(result: AuditResult, tells_patterns: bool) -> Headline:
+    predicted, observed = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
+    overall = f"All rows together, {predicted} positives were predicted and {observed} observed."
     if result.n_segments == 0:
         return Headline("Nothing could be tested", "unsure", f"There are too few rows. {overall}")
     n = result.n_significant
@@ -79,21 +80,16 @@ def _headline(result: AuditResult, tells_stories: bool) -> Headline:
     if result.n_segments == 1:
         return Headline("Wrong overall", "bad", f"{overall} That is more than noise explains.")
     are = "segment is" if n == 1 else "segments are"
-    stories = f", which comes down to {_stories_in_words(result)}" if tells_stories else ""
-    sentence = f"{n:,} of {result.n_segments:,} {are} off by more than noise explains{stories}."
+    patterns = f", in {patterns_in_words(result)}" if tells_patterns and not result.from_sketch else ""
+    sentence = f"{n:,} of {result.n_segments:,} {are} off by more than noise explains{patterns}."
     return Headline(f"Wrong in {in_plural(n, 'segment', 'segments')}", "bad", f"{sentence} {overall}")
 
 
-def _stories_in_words(result: AuditResult) -> str:
-    least = "at least " if result.n_significant > result.n_stories + result.n_repeating else ""
-    return f"{least}{in_plural(result.n_stories, 'story', 'different stories')}"
-
-
 def _facts(result: AuditResult) -> tuple[Fact, ...]:
-    draws = f"{result.null_samples:,} times" if result.null_samples else "not compared with noise"
+    draws = f"{result.null_samples:,} times" if result.null_samples else "no: p-values are shared by Holm's rule"
     facts = [
         Fact("Rows", f"{result.n:,}"),
-        Fact("Promised", in_form(result.mean_score, Form.PERCENT), "mean score"),
+        Fact("Predicted", in_form(result.mean_score, Form.PERCENT), "mean score"),
         Fact("Observed", in_form(result.prevalence, Form.PERCENT), f"share of {result.classes[1]!s}"),
         Fact("Segments tested", f"{result.n_segments:,}"),
         Fact("Search repeated on noise", draws, f"significance {100 * result.significance:g} %"),
@@ -107,21 +103,21 @@ def _numbers(result: AuditResult) -> Numbers:
     rows = [
         Number(
             "ECCE",
-            "How wrong the scores are, all rows together. Noise alone gives 1 to 2.5 σ.",
-            (Estimate(result.ecce_sigma),),
+            "How wrong the scores are, all rows together, in standard errors (σ). Noise alone gives 1 to 2.5 σ.",
+            (Estimate(result.ecce_sigma, *_unless_exact(result, "ecce_sigma")),),
             Form.SIGMAS,
             p_value=result.p_value,
         ),
         Number(
             "ECCE, of all rows",
-            "The same as a share: so much more or less happened than was promised, over some range of scores.",
-            (Estimate(result.ecce),),
+            "The same as a share of the rows: so many positives more or fewer than predicted in some range.",
+            (Estimate(result.ecce, *_unless_exact(result, "ecce")),),
             Form.PERCENT,
         ),
         Number(
             "MCE",
             "How wrong the worst segment is. Its p counts in that all segments were searched.",
-            (Estimate(result.mce),),
+            (Estimate(result.mce, *_unless_exact(result, "mce")),),
             Form.SIGMAS,
             p_value=result.mce_p_value,
             least=least,
@@ -144,16 +140,17 @@ def _segments(result: AuditResult, n_listed: int, n_curves: int) -> Segments:
     order = listing.order[:n_listed]
     return Segments(
         title="Where the scores are wrong" if result.significant else "The segments, the most suspicious first",
-        reads="Promised is what the scores say, observed is what happened. Open a segment to see its curves. "
-        "p counts in that all segments were searched; * marks what is more than noise.",
+        reads="Predicted is the mean score, observed the rate of positives. "
+        f"{'Open a segment to see its curves. ' if n_curves else ''}p allows for all the segments that were searched; "
+        "* marks what is more than noise.",
         words=tuple(columns["segment"]),
         columns=_columns(columns, result),
         choice=_directions(columns["direction"]),
         significant=columns["significant"],
         repeats=_repeats(listing, order.tolist()),
-        stories=_stories(columns),
+        patterns=_patterns(columns),
         curves={
-            place: (_series("scores", listing, listing.audited.inside(int(order[place]))),)
+            place: (_series("scores", listing, _inside(listing, int(order[place]))),)
             for place in _worth_a_click(listing, order, n_curves)
         },
         n_all=len(listing.sums),
@@ -173,16 +170,16 @@ def segments_before_and_after(
     score, sigmas = np.full(len(order), np.nan), np.full(len(order), np.nan)
     score[known], sigmas[known] = sums.score / sums.weight, sums.sigmas
     columns = {column.title: column for column in table.columns}
-    promised, error = columns["Promised"], columns["ECCE"]
+    predicted, error = columns["Predicted"], columns["ECCE"]
     return replace(
         table,
         title=f"Where the scores were wrong, {names[0]} and {names[1]}",
         reads=f"The segments as they stood {names[0]}, and what became of them. Open one to see both curves. p and * "
-        f"are those of {names[0]}; an ECCE of 1 to 2.5 σ is what noise gives.",
+        f"are those of {names[0]}; noise alone gives an ECCE of 1 to 2.5 σ.",
         columns=(
             columns["Rows"],
-            replace(promised, title=f"Promised, {names[0]}"),
-            replace(promised, title=f"Promised, {names[1]}", values=score),
+            replace(predicted, title=f"Predicted, {names[0]}"),
+            replace(predicted, title=f"Predicted, {names[1]}", values=score),
             columns["Observed"],
             replace(error, title=f"ECCE, {names[0]}"),
             replace(error, title=f"ECCE, {names[1]}", values=sigmas),
@@ -190,8 +187,8 @@ def segments_before_and_after(
         ),
         curves={
             place: (
-                _series(names[0], listing, listing.audited.inside(int(order[place]))),
-                _series(names[1], later, later.audited.inside(int(places[place]))),
+                _series(names[0], listing, _inside(listing, int(order[place]))),
+                _series(names[1], later, _inside(later, int(places[place]))),
             )
             for place in _worth_a_click(listing, order, MOST_CURVES)
             if known[place]
@@ -215,7 +212,7 @@ def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]
     return (
         Column("Rows", columns["rows"], Form.COUNT),
         Column("Share", columns["share"], Form.PERCENT, is_extra=True, reads="of all rows, by weight"),
-        Column("Promised", columns["mean_score"], Form.PERCENT, digits=digits, reads="the mean score"),
+        Column("Predicted", columns["mean_score"], Form.PERCENT, digits=digits, reads="the mean score"),
         Column(
             "Observed",
             columns["observed_rate"],
@@ -223,9 +220,16 @@ def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]
             low=columns["observed_low"],
             high=columns["observed_high"],
             digits=digits,
-            reads="how often it happened, with a 95 % interval",
+            reads="the rate of positives, with a 95 % interval",
         ),
-        Column("ECCE", columns["ecce_sigma"], Form.SIGMAS, reads="how wrong, in units of noise"),
+        Column(
+            "ECCE",
+            columns["ecce_sigma"],
+            Form.SIGMAS,
+            low=columns.get("ecce_sigma_low"),
+            high=columns.get("ecce_sigma_high"),
+            reads="how wrong, in standard errors",
+        ),
         Column("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
     )
 
@@ -234,20 +238,20 @@ def _directions(directions: list[str]) -> Choice:
     """Which way the scores are wrong, as readers filter by it."""
     names = list(DIRECTIONS)
     codes = np.array([names.index(one) for one in directions], dtype=np.int64)
-    return Choice("Score is", tuple(DIRECTIONS.values()), codes, "too high: more was promised than happened")
+    return Choice("Score is", tuple(DIRECTIONS.values()), codes, "too high: more was predicted than observed")
 
 
 def _repeats(listing: Listing, order: list[int]) -> Any:
-    """Where in the table the story stands that each segment repeats; -1 if it repeats none."""
-    explained_by = listing.stories.explained_by
+    """Where in the table the pattern stands that each segment repeats; -1 if it repeats none."""
+    explained_by = listing.patterns.explained_by
     position = {place: i for i, place in enumerate(order)}
     repeats = np.array([position.get(explained_by.get(place, -1), -1) for place in order], dtype=np.int64)
     return repeats if (repeats >= 0).any() else None
 
 
-def _stories(columns: dict[str, Any]) -> tuple[Story, ...]:
-    told = np.flatnonzero(columns["is_story"] & columns["significant"])[:_MOST_TOLD]
-    return tuple(Story(int(place), _told(columns, int(place))) for place in told)
+def _patterns(columns: dict[str, Any]) -> tuple[Pattern, ...]:
+    found = np.flatnonzero(columns["is_pattern"] & columns["significant"])[:_MOST_TOLD]
+    return tuple(Pattern(int(place), _told(columns, int(place))) for place in found)
 
 
 def _told(columns: dict[str, Any], i: int) -> str:
@@ -261,23 +265,31 @@ def _told(columns: dict[str, Any], i: int) -> str:
         "both": "too high for some of them and too low for others",
     }[columns["direction"][i]]
     return (
-        f"({percents['share']} of the rows): promised {percents['mean_score']}, and {percents['observed_rate']} "
-        f"happened ({percents['observed_low']} to {percents['observed_high']}). The scores are {wrong}."
+        f"({percents['share']} of the rows): {percents['mean_score']} predicted, {percents['observed_rate']} observed "
+        f"({percents['observed_low']} to {percents['observed_high']}). The scores are {wrong}."
     )
 
 
 def _worth_a_click(listing: Listing, order: Any, most: int) -> list[int]:
-    """The stories, and the segments with the most evidence, by their place in the table."""
-    n_told = min(len(listing.stories.told), most, len(order)) if most else 0
+    """The patterns, and the segments with the most evidence, by their place in the table."""
+    n_told = min(len(listing.patterns.found), most, len(order)) if most else 0
     by_evidence = np.argsort(-listing.sums.evidence[order], kind="stable")
     return list(dict.fromkeys([*range(n_told), *by_evidence[:most].tolist()]))[:most]
 
 
-def _all_rows(listing: Listing) -> Series:
-    return _series("scores", listing, slice(None))
+def _unless_exact(result: AuditResult, name: str) -> tuple[float, ...]:
+    """The bounds of a number that a sketch doesn't know exactly."""
+    return (getattr(result, f"{name}_low"), getattr(result, f"{name}_high")) if result.from_sketch else ()
+
+
+def _inside(listing: Listing, place: int) -> Any:
+    """Which rows are in a segment."""
+    assert listing.audited is not None
+    return listing.audited.inside(place)
 
 
 def _series(name: str, listing: Listing, inside: Any) -> Series:
+    assert listing.audited is not None
     rows = listing.audited.rows
     weights = None if rows.weights is None else rows.weights[inside]
     return series_of(name, rows.labels[inside], rows.scores[inside], weights)

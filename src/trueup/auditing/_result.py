@@ -8,13 +8,18 @@ from typing import Any, ClassVar
 
 from trueup._report import Page, SegmentResult
 from trueup.auditing._listing import Listing
+from trueup.auditing._measured import Measured
+from trueup.auditing._power import detectable_sum
 
-__all__ = ["AuditResult"]
+__all__ = ["AuditResult", "result_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditResult(SegmentResult):
-    """What `trueup.audit` found: how wrong the scores are, where, and whether that is more than noise.
+    """What an audit found: how wrong the scores are, where, and whether that is more than noise.
+
+    `trueup.audit` makes it of rows, and `trueup.auditing.Sketch.audit` of a sketch. From a sketch, an ECCE is known
+    between bounds only; from rows, both bounds are the ECCE itself.
 
     Attributes
     ----------
@@ -22,18 +27,25 @@ class AuditResult(SegmentResult):
         Rows with a weight above 0.
     n_segments : int
         Segments that were tested, all rows among them.
-    prevalence : float
-        The observed rate of the positive class.
-    mean_score : float
-        What the scores promise.
-    ecce, sigma, ecce_sigma, p_value : float
-        ECCE of all rows, its standard error, their ratio, and the chance of as much if the scores are true.
-    mce : float
-        The multicalibration error: the largest ``ecce_sigma`` of any segment.
+    prevalence, mean_score : float
+        The observed rate of the positive class, and the rate that the scores predict.
+    ecce : float
+        The estimated cumulative calibration error of all rows: over some range of scores, observed and predicted
+        positives differ by this share of the rows. From a sketch, over ranges that end where bins end.
+    ecce_low, ecce_high : float
+        The exact ECCE lies between these.
+    sigma : float
+        Its standard error.
+    ecce_sigma, ecce_sigma_low, ecce_sigma_high : float
+        The same three in standard errors. If the scores are true, noise gives 1 to 2.5.
+    p_value : float
+        The chance of as much as ``ecce_sigma_low`` if the scores are true.
+    mce, mce_low, mce_high : float
+        The multicalibration error, which is the largest ``ecce_sigma`` of any segment, and its bounds.
     mce_absolute : float
         The same as a share of all rows: ``mce`` times ``sigma``.
     mce_p_value : float
-        The chance that true scores show as large an MCE in the same search; NaN without draws from the null.
+        The chance that true scores show as large an MCE in the same search; without draws from the null, a bound on it.
     alpha : float
         ``mce`` over the square root of the number of rows: the scores are alpha-multicalibrated.
     minimum_detectable : float
@@ -46,14 +58,15 @@ class AuditResult(SegmentResult):
     power : float
         The chance that `minimum_detectable` is about.
     null_samples : int
-        How often labels were drawn from the scores.
+        How often labels were drawn from the scores; 0 if they were not, and p-values are adjusted by Holm's rule.
     classes : tuple
         The two labels, negative first.
 
     Notes
     -----
-    In ``segments``, those that tell a story of their own come first, by evidence; then the ones that no story explains;
-    then the ones that repeat a story, which ``explained_by`` names.
+    In ``segments``, those with a pattern of their own come first, by evidence; then those that no pattern explains;
+    then those that are wrong only because they overlap a pattern, which ``explained_by`` names. Patterns are found
+    among rows: from a sketch, every significant segment counts as one.
 
     Examples
     --------
@@ -74,10 +87,16 @@ class AuditResult(SegmentResult):
     prevalence: float
     mean_score: float
     ecce: float
+    ecce_low: float
+    ecce_high: float
     sigma: float
     ecce_sigma: float
+    ecce_sigma_low: float
+    ecce_sigma_high: float
     p_value: float
     mce: float
+    mce_low: float
+    mce_high: float
     mce_absolute: float
     mce_p_value: float
     alpha: float
@@ -91,19 +110,24 @@ class AuditResult(SegmentResult):
     _library: Any = field(repr=False)
 
     @property
+    def from_sketch(self) -> bool:
+        """Whether a sketch was audited, and not rows."""
+        return self._listing.audited is None
+
+    @property
     def n_significant(self) -> int:
         """How many segments are significantly wrong."""
         return int(self._listing.is_significant.sum())
 
     @property
-    def n_stories(self) -> int:
-        """How many of the significant segments tell a story of their own."""
-        return int(self._listing.is_significant[list(self._listing.stories.told)].sum())
+    def n_patterns(self) -> int:
+        """How many of the significant segments have a pattern of their own."""
+        return int(self._listing.is_significant[list(self._listing.patterns.found)].sum())
 
     @property
     def n_repeating(self) -> int:
-        """How many of the significant segments repeat a story."""
-        return int(self._listing.is_significant[list(self._listing.stories.explained_by)].sum())
+        """How many of the significant segments are explained by a pattern."""
+        return int(self._listing.is_significant[list(self._listing.patterns.explained_by)].sum())
 
     def _page(self, title: str, *, in_full: bool) -> Page:
         from trueup.auditing._page import audit_page
@@ -111,8 +135,58 @@ class AuditResult(SegmentResult):
         return audit_page(self, title=title, in_full=in_full)
 
     def __repr__(self) -> str:
-        chance = "" if math.isnan(self.mce_p_value) else f" (p = {self.mce_p_value:.3g})"
+        to_ecce, to_mce = "", ""
+        if self.from_sketch:
+            to_ecce, to_mce = f"to {self.ecce_sigma_high:.1f} σ, ", f"to {self.mce_high:.1f} σ, "
         return (
             f"AuditResult({self.n:,} rows, {self.n_segments:,} segments: ECCE {self.ecce_sigma:.1f} σ "
-            f"(p = {self.p_value:.3g}), MCE {self.mce:.1f} σ{chance})"
+            f"({to_ecce}p = {self.p_value:.3g}), MCE {self.mce:.1f} σ ({to_mce}p = {self.mce_p_value:.3g}))"
         )
+
+
+def result_of(
+    whole: Measured,
+    listing: Listing,
+    *,
+    classes: tuple[Any, ...],
+    library: Any,
+    null_samples: int = 0,
+    mce_p_value: float | None = None,
+) -> AuditResult:
+    """The result for all rows together, `whole`, and for the segments that were tested."""
+    sums = whole.sums
+    weight, unit = float(sums.weight[0]), float(sums.unit[0])
+    ecce, sigmas = ([float(bound[0]) for bound in bounds] for bounds in (whole.ecce, whole.sigmas))
+    tested = Measured(listing.sums, listing.bounds).sigmas
+    mce = [float(bound.max()) if len(bound) else math.nan for bound in tested]
+    sigma = math.sqrt(sums.sigma_variance[0]) / weight
+    if mce_p_value is None:
+        mce_p_value = float(listing.adjusted.min()) if len(listing.sums) else math.nan
+    return AuditResult(
+        n=int(sums.rows[0]),
+        n_segments=len(listing.sums),
+        prevalence=min(1.0, max(0.0, float(sums.label[0]) / weight)),
+        mean_score=min(1.0, max(0.0, float(sums.score[0]) / weight)),
+        ecce=ecce[0],
+        ecce_low=ecce[1],
+        ecce_high=ecce[2],
+        sigma=sigma,
+        ecce_sigma=sigmas[0],
+        ecce_sigma_low=sigmas[1],
+        ecce_sigma_high=sigmas[2],
+        p_value=float(whole.p_values[0]),
+        mce=mce[0],
+        mce_low=mce[1],
+        mce_high=mce[2],
+        mce_absolute=mce[0] * sigma,
+        mce_p_value=mce_p_value,
+        alpha=mce[0] / math.sqrt(weight / unit),
+        minimum_detectable=float(detectable_sum(sums.variance, sums.unit, listing.critical, listing.power)[0]) / weight,
+        significant=bool(listing.is_significant.any()),
+        significance=listing.significance,
+        power=listing.power,
+        null_samples=null_samples,
+        classes=classes,
+        _listing=listing,
+        _library=library,
+    )

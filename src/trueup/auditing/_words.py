@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
 
-if TYPE_CHECKING:
-    from trueup.auditing._result import AuditResult
-    from trueup.auditing._sketches._result import SketchAudit
+from trueup.auditing._result import AuditResult
 
-__all__ = ["detectable_in_words", "in_plural", "verdict_in_words"]
+__all__ = ["detectable_in_words", "in_plural", "patterns_in_words", "verdict_in_words"]
 
 _POINTS = (10, 20, 50, 100)
 
 
-def verdict_in_words(result: AuditResult | SketchAudit, *, folded: bool = True) -> str:
-    """The audit in a sentence or two; folded, it says how many stories the segments tell."""
+def verdict_in_words(result: AuditResult, *, folded: bool = True) -> str:
+    """The audit in a sentence or two; folded, it says how many patterns the segments tell."""
     if result.n_segments == 0:
         return "No segment could be tested."
     if not result.significant:
@@ -25,17 +22,17 @@ def verdict_in_words(result: AuditResult | SketchAudit, *, folded: bool = True) 
     at, n_significant = f"({100 * result.significance:g} % significance)", result.n_significant
     if n_significant == 1:
         return f"1 segment is significantly wrong {at}."
-    stories = _stories_in_words(cast("AuditResult", result)) if folded else ""
-    return f"{n_significant:,} segments are significantly wrong {at}{stories}."
+    patterns = f", in {patterns_in_words(result)}" if folded and not result.from_sketch else ""
+    return f"{n_significant:,} segments are significantly wrong {at}{patterns}."
 
 
-def _stories_in_words(result: AuditResult) -> str:
-    # Segments that neither tell a story nor repeat one are left where there are more stories than are told.
-    least = "at least " if result.n_significant > result.n_stories + result.n_repeating else ""
-    return f", in {least}{in_plural(result.n_stories, 'story', 'different stories')}"
+def patterns_in_words(result: AuditResult) -> str:
+    """How many different patterns there are; "at least", if there are more than are looked for."""
+    least = "at least " if result.n_significant > result.n_patterns + result.n_repeating else ""
+    return f"{least}{in_plural(result.n_patterns, 'pattern', 'different patterns')}"
 
 
-def detectable_in_words(result: AuditResult | SketchAudit) -> str:
+def detectable_in_words(result: AuditResult) -> str:
     """The smallest error that is found; empty if none would be."""
     share = result.minimum_detectable
     for points in _POINTS:

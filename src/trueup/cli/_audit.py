@@ -16,7 +16,7 @@ from trueup.cli._streams import name_of, names_many
 from trueup.errors import DataWarning, ParameterError
 
 if TYPE_CHECKING:
-    from trueup.auditing import AuditResult, SketchAudit
+    from trueup.auditing import AuditResult
     from trueup.cli._findings import Findings
     from trueup.segments import Segment
 
@@ -76,7 +76,7 @@ def audit(
     in_batches = sketches or stream or save_sketch is not None or names_many(tables)
     if in_batches:
         _refuse_what_needs_rows(
-            where=where, discover=discover, html=html, max_segments=max_segments, null_samples=null_samples
+            where=where, discover=discover, max_segments=max_segments, null_samples=null_samples
         )
         if save_sketch is not None:
             check_output(save_sketch)
@@ -119,7 +119,7 @@ def audit(
 
     def of_batches() -> Findings:
         from trueup.cli import _audit_stream
-        from trueup.cli._findings import findings_of_sketch
+        from trueup.cli._findings import findings_of
 
         outputs = [path for path in (output, save_sketch) if path is not None]
         if sketches:
@@ -140,10 +140,11 @@ def audit(
         result = sketch.audit(min_rows=min_rows, significance=significance)
         if save_sketch is not None:
             sketch.save(save_sketch)
-        return findings_of_sketch(result, top)
+        return findings_of(result, top)
 
     def write(findings: Findings) -> None:
-        title = f"Audit of {file_in_title(tables[0])}: {score} against {label}"
+        what = "" if sketches else f": {score} against {label}"
+        title = f"Audit of {file_in_title(tables[0])}{what}"
         to.write_files(findings.result, title)
 
     def describe(findings: Findings, seconds: float) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def audit(
             "html": html,
             "verdict": findings.verdict,
             "n_significant": findings.result.n_significant,
-            "n_stories": findings.n_stories,
+            "n_patterns": findings.result.n_patterns,
         }
         return about | findings.result.to_dict()
 
@@ -177,7 +178,7 @@ def audit(
     )
 
 
-def _failure(result: AuditResult | SketchAudit, fail_above: float | None, fail_on_significant: bool) -> str | None:
+def _failure(result: AuditResult, fail_above: float | None, fail_on_significant: bool) -> str | None:
     """Why the limits that were set are not met, if so."""
     reasons = []
     if result.n_segments == 0:

@@ -49,7 +49,7 @@ def _facts(findings: Findings, seconds: float) -> list[tuple[str, Any]]:
         ),
     ]
     if result.n_segments:
-        chance = _chance(result.mce_p_value, findings.n_draws)
+        chance = _chance(result.mce_p_value, findings.result.null_samples)
         rows.append(
             ("MCE", f"{sigmas(values, 'mce')} σ ({chance}), the worst segment; {result.mce_absolute:.4f} of all rows")
         )
@@ -65,9 +65,8 @@ def _facts(findings: Findings, seconds: float) -> list[tuple[str, Any]]:
 def _segments_in_words(findings: Findings) -> str:
     result = findings.result
     words = f"{result.n_segments:,} tested"
-    if not findings.n_draws:
-        rule = "Bonferroni" if hasattr(result, "null_samples") else "Holm"
-        words += f"; p-values corrected for their number ({rule})"
+    if not findings.result.null_samples:
+        words += f"; p-values corrected for their number (Holm)"
     return words
 
 
@@ -122,14 +121,14 @@ def _table(findings: Findings, gap: int) -> Any:
 
 def _print_notes(console: Console, findings: Findings, with_trees: bool) -> None:
     more = []
-    n_untold = findings.result.n_significant - findings.n_stories - findings.n_repeating
-    shown_stories = sum(finding["significant"] for finding in findings.shown)
-    if findings.folded and findings.n_stories > shown_stories:
-        stories = in_plural(findings.n_stories - shown_stories, "more story", "more stories")
-        more.append(f"{stories} (--top {findings.n_stories})")
-    if findings.folded and findings.n_repeating:
+    n_untold = findings.result.n_significant - findings.result.n_patterns - findings.result.n_repeating
+    shown_patterns = sum(finding["significant"] for finding in findings.shown)
+    if findings.folded and findings.result.n_patterns > shown_patterns:
+        patterns = in_plural(findings.result.n_patterns - shown_patterns, "more pattern", "more patterns")
+        more.append(f"{patterns} (--top {findings.result.n_patterns})")
+    if findings.folded and findings.result.n_repeating:
         more.append(
-            in_plural(findings.n_repeating, "more segment that repeats", "more segments that repeat") + " these"
+            in_plural(findings.result.n_repeating, "more segment that repeats", "more segments that repeat") + " these"
         )
     if more:
         console.print(f"and {', and '.join(more)}.")
@@ -137,7 +136,7 @@ def _print_notes(console: Console, findings: Findings, with_trees: bool) -> None
         others = in_plural(n_untold, "more segment is", "more segments are")
         console.print(f"{others} significantly wrong, and these don't explain it: correct these first.")
     notes = ["Ranges: 95 % intervals."]
-    if findings.n_draws:
+    if findings.result.null_samples:
         notes.insert(0, "p: the chance of as much anywhere in this search if the scores are true.")
     if findings.result.n_significant:
         notes.append("*: significant.")
@@ -170,4 +169,4 @@ def _digits(prevalence: float) -> int:
 
 def _p_value(finding: Mapping[str, Any], findings: Findings) -> str:
     mark = " *" if finding["significant"] else ""
-    return p_value_in_words(finding["adjusted_p_value"], findings.n_draws) + mark
+    return p_value_in_words(finding["adjusted_p_value"], findings.result.null_samples) + mark

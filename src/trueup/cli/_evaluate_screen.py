@@ -155,7 +155,7 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     console.print()
     console.print(f"Of {comparison.n_segments:,} segments {told}; {wrong}.")
     for outcome, style in (("harmed", "red"), ("gains", "green")):
-        for row in comparison._rows_of(comparison._listing.stories(outcome)[:_MOST_SEGMENTS]):
+        for row in comparison._rows_of(comparison._listing.patterns(outcome)[:_MOST_SEGMENTS]):
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)
             loss = f"{METRICS[compared_by].label} {row['base_loss']:.4f} → {row['candidate_loss']:.4f}"
             numbers = f"{row['rows']:,} rows: {loss} (p {p_value})"

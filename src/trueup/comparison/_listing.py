@@ -19,7 +19,7 @@ from trueup.segments import Segment
 __all__ = ["MOST_LISTED", "Listing"]
 
 MOST_LISTED = 100_000
-MOST_STORIES = 50
+MOST_PATTERNS = 50
 # A segment with this share of the weight repeats all rows, if both gain, both are harmed, or of neither it is clear.
 _NEARLY_ALL = 0.9
 # Sums over the same rows differ by rounding at most.
@@ -65,28 +65,28 @@ class Listing:
 
     @cached_property
     def told(self) -> npt.NDArray[np.bool_]:
-        """The significant segments that tell a story of their own.
+        """The significant segments that tell a pattern of their own.
 
         Of segments that share half of the conditions of either, and which both gain or are both harmed, the one with
         the most evidence tells it; of segments with the same rows, the one with the shortest description. All rows,
         and segments that repeat them, tell none: the metrics do.
         """
         told = np.zeros(len(self.sums), dtype=bool)
-        stories: list[tuple[str, frozenset[tuple[int, int]]]] = []
+        patterns: list[tuple[str, frozenset[tuple[int, int]]]] = []
         for place in self._distinct():
             outcome = str(self.outcomes[place])
-            if outcome == "unclear" or len(stories) == MOST_STORIES:
+            if outcome == "unclear" or len(patterns) == MOST_PATTERNS:
                 break
             parts = frozenset(self._parts(place))
             if not any(
-                outcome == other and 2 * len(own & parts) >= min(len(own), len(parts)) for other, own in stories
+                outcome == other and 2 * len(own & parts) >= min(len(own), len(parts)) for other, own in patterns
             ):
                 told[place] = True
-                stories.append((outcome, parts))
+                patterns.append((outcome, parts))
         return told
 
-    def stories(self, outcome: str) -> list[int]:
-        """The stories of those that gain, or are harmed, at their places in the sums: who changes most a row first."""
+    def patterns(self, outcome: str) -> list[int]:
+        """The patterns of those that gain, or are harmed, at their places in the sums: who changes most a row first."""
         places = np.flatnonzero(self.told & (self.outcomes == outcome))
         change = np.abs(self.sums.difference / self.sums.weight)[places]
         told: list[int] = places[np.argsort(-change, kind="stable")].tolist()
@@ -94,7 +94,7 @@ class Listing:
 
     def ranked(self, n: int) -> list[int]:
         """The first `n` segments to show, at their places in the sums: who is harmed, who gains, then the unclear."""
-        told = [*self.stories("harmed"), *self.stories("gains")]
+        told = [*self.patterns("harmed"), *self.patterns("gains")]
         unclear = (place for place in self._distinct() if self.outcomes[place] == "unclear")
         return list(itertools.islice(itertools.chain(told, unclear), n))
 

@@ -22,9 +22,9 @@ from trueup._report import (
     Numbers,
     Option,
     Page,
+    Pattern,
     Segments,
     Series,
-    Story,
     in_form,
     made_with,
     percent_digits,
@@ -156,7 +156,7 @@ def _segments(comparison: Comparison, names: tuple[str, str], *, in_full: bool) 
         columns=_columns(columns, comparison, names),
         choice=Choice("Outcome", tuple(_OPTIONS.values()), codes, "by more than noise explains"),
         significant=codes != list(_OPTIONS).index("unclear"),
-        stories=_stories(comparison, places, columns, names),
+        patterns=_patterns(comparison, places, columns, names),
         curves={
             place: _series(comparison, names, listing.inside(one))
             for place, one in enumerate(places[: MOST_CURVES if in_full else 0].tolist())
@@ -195,13 +195,15 @@ def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, 
     )
 
 
-def _stories(comparison: Comparison, places: Any, columns: dict[str, Any], names: tuple[str, str]) -> tuple[Story, ...]:
+def _patterns(
+    comparison: Comparison, places: Any, columns: dict[str, Any], names: tuple[str, str]
+) -> tuple[Pattern, ...]:
     """The first few that are harmed, and that gain."""
     stood = {place: i for i, place in enumerate(places.tolist())}
     return tuple(
-        Story(stood[place], _told(columns, stood[place], names, outcome))
+        Pattern(stood[place], _told(columns, stood[place], names, outcome))
         for outcome in ("harmed", "gains")
-        for place in comparison._listing.stories(outcome)[:_MOST_TOLD]
+        for place in comparison._listing.patterns(outcome)[:_MOST_TOLD]
         if place in stood
     )
 

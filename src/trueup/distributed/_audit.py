@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup._data import listed
 from trueup._fitting import SAMPLE_ROWS, StreamRoles, batch_scores, batch_weights, naming_roles, row_hashes
-from trueup.auditing import Sketch, SketchAudit, SketchBuilder, SketchSpec, make_sketch, merge_sketches
+from trueup.auditing import AuditResult, Sketch, SketchBuilder, SketchSpec, make_sketch, merge_sketches
 from trueup.distributed._cluster import columns_of, connected, reduced, shared_with_all
 from trueup.distributed._partitions import ROWS_A_PARTITION, as_arrow, naming_partition
 from trueup.distributed._shard import worker_threads
@@ -37,7 +37,7 @@ def audit_dask(
     significance: float = 0.05,
     power: float = 0.8,
     **learning: Any,
-) -> SketchAudit:
+) -> AuditResult:
     """Return where scores are wrong in a Dask frame, whose rows stay where they are.
 
     Partitions are summed by the workers that hold them, and their sums are added up on the way to the client.
@@ -71,7 +71,7 @@ def audit_dask(
 
     Returns
     -------
-    SketchAudit
+    AuditResult
         The main numbers of `trueup.audit`, with bounds; what `trueup.auditing.audit_stream` gives with the same spec.
 
     Examples
@@ -81,7 +81,7 @@ def audit_dask(
     >>> from trueup.distributed import audit_dask
     >>> client = Client("scheduler:8786")  # doctest: +SKIP
     >>> audit_dask(dd.read_parquet("scored/"), label="y", score="p", max_depth=2)  # doctest: +SKIP
-    SketchAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
+    AuditResult(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
     if spec is not None and learning:
         raise TypeError(f"{listed(learning)} can't be given with a spec, which has learned all that.")

@@ -106,7 +106,7 @@ def _first(table: Segments, n: int) -> Segments:
         choice=replace(table.choice, codes=table.choice.codes[:n]),
         significant=table.significant[:n],
         repeats=repeats,
-        stories=tuple(story for story in table.stories if story.place < n),
+        patterns=tuple(pattern for pattern in table.patterns if pattern.place < n),
         curves={place: curves for place, curves in table.curves.items() if place < n},
         n_all=len(table.words) if table.n_all is None else table.n_all,
     )

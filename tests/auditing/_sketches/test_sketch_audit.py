@@ -100,8 +100,8 @@ def test_segments_can_be_used_as_segments() -> None:
     assert json.loads(json.dumps(told)) == told
     assert len(told["segments"]) == 5
     assert told["ecce_high"] == result.ecce_high
-    place = int(result._order(1)[0])
-    segment = result._measured.segment(place)
+    place = int(result._listing.order[0])
+    segment = result._listing.segment(place)
     assert isinstance(segment, Segment)
     assert str(segment) == told["segments"][0]["segment"]
     assert np.count_nonzero(segment.mask(rows.X)) == told["segments"][0]["rows"]

@@ -51,7 +51,7 @@ class SegmentTable {
       if (row && !String(window.getSelection())) this.toggle(Number(row.dataset.place));
     });
     this.body.addEventListener("keydown", (event) => this.move(event));
-    for (const link of this.section.querySelectorAll(".stories a")) {
+    for (const link of this.section.querySelectorAll(".patterns a")) {
       link.addEventListener("click", (event) => { event.preventDefault(); this.reveal(Number(link.dataset.place)); });
     }
   }

@@ -15,7 +15,7 @@ from trueup.errors import ParameterError
 from trueup.segments import MIN_VARIANCE
 
 if TYPE_CHECKING:
-    from trueup.auditing._sketches._result import SketchAudit
+    from trueup.auditing._result import AuditResult
 
 __all__ = ["Sketch", "merge_sketches"]
 
@@ -45,7 +45,7 @@ class Sketch:
     >>> spec = SketchSpec.learn(traffic.X, traffic.scores)
     >>> sketch = make_sketch(traffic.X, traffic.y, traffic.scores, spec)
     >>> sketch.audit()
-    SketchAudit(20,000 rows, 5,822 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.6e-12))
+    AuditResult(20,000 rows, 5,822 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.6e-12))
     """
 
     spec: SketchSpec
@@ -91,7 +91,7 @@ class Sketch:
 
     def audit(
         self, *, min_rows: int = 10, min_variance: float = MIN_VARIANCE, significance: float = 0.05, power: float = 0.8
-    ) -> SketchAudit:
+    ) -> AuditResult:
         """Return how wrong the scores are, and where, each number with the bounds of its exact value.
 
         Parameters
@@ -107,7 +107,7 @@ class Sketch:
 
         Returns
         -------
-        SketchAudit
+        AuditResult
             The numbers, and the segments as a table.
         """
         from trueup.auditing._sketches._audit import audit_sketch

@@ -13,6 +13,7 @@ import numpy as np
 from trueup import _native
 from trueup._data import listed, read_scores, read_table, read_weights
 from trueup._model import plain_value
+from trueup.auditing._checks import check_whole
 from trueup.auditing._sketches._edges import (
     BYTES_A_BIN,
     FEWEST_BINS,
@@ -253,13 +254,6 @@ class SketchSpec:
         if self.score_edges != other.score_edges and self.depth == other.depth:
             found.append("the bins of scores end elsewhere")
         return found
-
-
-def check_whole(name: str, value: Any, least: int, most: int) -> None:
-    """Check an option that is a whole number."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or not least <= value <= most:
-        raise ParameterError(f"{name} must be a whole number from {least:,} to {most:,}, got {value!r}.")
 
 
 def _length(table: Any, scores: Any, sample_weight: Any) -> int:

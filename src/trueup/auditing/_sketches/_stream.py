@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from trueup._data import Batch, Stream, listed, naming, open_stream, read_scores, sample_of
 from trueup._runtime import give_back_memory, shown_progress
+from trueup.auditing._result import AuditResult
 from trueup.auditing._sketches._builder import SketchBuilder
-from trueup.auditing._sketches._result import SketchAudit
 from trueup.auditing._sketches._sketch import Sketch
 from trueup.auditing._sketches._spec import SketchSpec
 from trueup.errors import DataWarning, ParameterError, ScoreError, callers_level
@@ -40,7 +40,7 @@ def audit_stream(
     n_jobs: int | None = None,
     verbose: int = 0,
     **learning: Any,
-) -> SketchAudit:
+) -> AuditResult:
     """Return where scores are wrong in a table that comes batch by batch.
 
     Parameters
@@ -76,7 +76,7 @@ def audit_stream(
 
     Returns
     -------
-    SketchAudit
+    AuditResult
         The main numbers of `trueup.audit`, with bounds.
 
     Examples
@@ -87,7 +87,7 @@ def audit_stream(
     >>> traffic = make_traffic(20_000)
     >>> table = traffic.X.append_column("y", pa.array(traffic.y)).append_column("p", pa.array(traffic.scores))
     >>> audit_stream(table.to_batches(max_chunksize=1_000), label="y", score="p", max_depth=2)
-    SketchAudit(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
+    AuditResult(20,000 rows, 591 segments: ECCE 1.9 σ (to 1.9 σ, p = 0.233), MCE 9.4 σ (to 9.4 σ, p = 2.4e-13))
     """
     sketch = sketch_stream(
         source,

@@ -1,4 +1,4 @@
-"""Which segments tell a story of their own, and which repeat one that was told."""
+"""Which segments tell a pattern of their own, and which repeat one that was told."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy.typing as npt
 from trueup import _native
 from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, certain_variance, sum_again
 
-__all__ = ["Audited", "Stories", "tell_stories"]
+__all__ = ["Audited", "Patterns", "find_patterns"]
 
-# Stories are told as long as a segment is significantly wrong on corrected scores, but no more than this; if there are
+# Patterns are told as long as a segment is significantly wrong on corrected scores, but no more than this; if there are
 # few, what noise shows is listed too, until there are this many rows that differ.
-MOST_STORIES = 20
-FEWEST_STORIES = 10
-# A story is told of the simplest segment around it: one of which the rest is off by the same amount, as far as this
+MOST_PATTERNS = 20
+FEWEST_PATTERNS = 10
+# A pattern is told of the simplest segment around it: one of which the rest is off by the same amount, as far as this
 # many standard deviations can tell, and which keeps this share of the evidence.
 _SAME_WITHIN = 3.0
 _SHARE_OF_EVIDENCE = 0.8
-# Segments with this share of what is significant may be shadows of a story, and are explained with the others.
+# Segments with this share of what is significant may be shadows of a pattern, and are explained with the others.
 _NEARLY = 0.7
 # A segment that is right within noise has been explained only if it lost this share of its evidence.
 _SHARE_LEFT = 0.7
@@ -31,7 +31,7 @@ _SHARE_LEFT = 0.7
 # many are looked at.
 _SHARED_ROWS = 0.5
 _MOST_EXAMINED = 200
-# So many stories are told at once, if they share few rows; so many candidates are tried for that.
+# So many patterns are told at once, if they share few rows; so many candidates are tried for that.
 _BATCH = _native.SUM_LANES - 2
 _TRIED = 40
 _LITTLE = 0.05
@@ -42,18 +42,18 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Stories:
+class Patterns:
     """What was told.
 
     Attributes
     ----------
-    told : tuple of int
-        Segments with a story of their own, in the order of their evidence.
+    found : tuple of int
+        Segments with a pattern of their own, in the order of their evidence.
     explained_by : dict of int to int
-        Segments that repeat a story, and whose.
+        Segments that repeat a pattern, and whose.
     """
 
-    told: tuple[int, ...]
+    found: tuple[int, ...]
     explained_by: dict[int, int]
 
 
@@ -87,39 +87,39 @@ class Audited:
         return inside
 
 
-def tell_stories(audited: Audited, is_significant: BoolArray, critical_evidence: float, n_threads: int = 1) -> Stories:
-    """Tell the worst stories, set their segments right, and look for the next ones.
+def find_patterns(audited: Audited, is_significant: BoolArray, critical: float, n_threads: int = 1) -> Patterns:
+    """Tell the worst patterns, set their segments right, and look for the next ones.
 
-    A story's rows get scores that are right in its segment, by isotonic regression. A significant segment that
+    A pattern's rows get scores that are right in its segment, by isotonic regression. A significant segment that
     is right within noise on the scores corrected so far has been explained. The one that is furthest from it has
-    the next story, or an ancestor, made of some of its conditions only, has it: the simplest one that is off by
-    the same amount all over. What is within noise from the start, and no shadow of a story, is listed by evidence,
+    the next pattern, or an ancestor, made of some of its conditions only, has it: the simplest one that is off by
+    the same amount all over. What is within noise from the start, and no shadow of a pattern, is listed by evidence,
     less what shares most of its rows with something that is listed already.
     """
     strength = audited.sums.evidence
-    pool = np.flatnonzero(is_significant | (strength > _NEARLY * critical_evidence))
-    limits = np.minimum(critical_evidence, _SHARE_LEFT * strength[pool])
-    teller = _Teller(audited, pool, is_significant, n_threads)
+    pool = np.flatnonzero(is_significant | (strength > _NEARLY * critical))
+    limits = np.minimum(critical, _SHARE_LEFT * strength[pool])
+    finder = _Finder(audited, pool, is_significant, n_threads)
     left = strength[pool]
-    while len(teller.told) < MOST_STORIES:
-        is_open = is_significant[pool] & (left > limits) & ~np.isin(pool, [*teller.told, *teller.explained_by])
+    while len(finder.found) < MOST_PATTERNS:
+        is_open = is_significant[pool] & (left > limits) & ~np.isin(pool, [*finder.found, *finder.explained_by])
         candidates = pool[is_open][np.argsort(-left[is_open], kind="stable")]
-        batch = teller.tell_some(candidates[:_TRIED].tolist())
+        batch = finder.find_some(candidates[:_TRIED].tolist())
         if not batch:
             break
-        left, movers = teller.look_again(batch)
+        left, movers = finder.look_again(batch)
         for place in np.flatnonzero((left <= limits) & (movers >= 0)).tolist():
-            if pool[place] not in teller.told:
-                teller.explained_by.setdefault(int(pool[place]), int(movers[place]))
+            if pool[place] not in finder.found:
+                finder.explained_by.setdefault(int(pool[place]), int(movers[place]))
     is_open = ~is_significant
-    is_open[list(teller.explained_by)] = False
+    is_open[list(finder.explained_by)] = False
     by_evidence = np.argsort(-strength, kind="stable")
-    teller.list_noise(by_evidence[is_open[by_evidence]][:_MOST_EXAMINED].tolist())
-    return Stories(tuple(sorted(teller.told, key=lambda one: -strength[one])), teller.explained_by)
+    finder.list_noise(by_evidence[is_open[by_evidence]][:_MOST_EXAMINED].tolist())
+    return Patterns(tuple(sorted(finder.found, key=lambda one: -strength[one])), finder.explained_by)
 
 
-class _Teller:
-    """Scores corrected for the stories told so far."""
+class _Finder:
+    """Scores corrected for the patterns told so far."""
 
     def __init__(self, audited: Audited, pool: IntArray, is_significant: BoolArray, n_threads: int) -> None:
         self._rows, self._grid, self._inside = audited.rows, audited.grid, audited.inside
@@ -128,46 +128,46 @@ class _Teller:
         self._cells, self._n_threads = audited.grid.cells(audited.rows, audited.codes), n_threads
         self._scores = audited.rows.scores.copy()
         self._weights = np.ones(self._rows.n) if audited.rows.weights is None else audited.rows.weights
-        self.told: list[int] = []
+        self.found: list[int] = []
         self.explained_by: dict[int, int] = {}
 
-    def tell_some(self, candidates: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:
+    def find_some(self, candidates: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:
         """Tell of the first candidate, and of others that have nothing to do with it.
 
-        Gives the stories that were told, with their rows and by how much each moved.
+        Gives the patterns that were told, with their rows and by how much each moved.
         """
         batch: dict[int, tuple[IntArray, FloatArray]] = {}
         before = self._scores.copy()
         for candidate in candidates:
-            if len(self.told) == MOST_STORIES or len(batch) == _BATCH:
+            if len(self.found) == MOST_PATTERNS or len(batch) == _BATCH:
                 break
             if batch and self._is_touched(candidate, before):
                 continue
-            story = self.simplest_around(candidate)
-            if not batch or not self._is_touched(story, before):
-                batch[story] = self._tell(story)
+            pattern = self.simplest_around(candidate)
+            if not batch or not self._is_touched(pattern, before):
+                batch[pattern] = self._correct(pattern)
         return batch
 
     def list_noise(self, candidates: list[int]) -> None:
         """Go down the segments within noise until enough rows that differ are listed."""
-        told = [(story, self._inside(story), True) for story in self.told]
+        told = [(pattern, self._inside(pattern), True) for pattern in self.found]
         for candidate in candidates:
-            if len(self.told) >= FEWEST_STORIES:
+            if len(self.found) >= FEWEST_PATTERNS:
                 break
             inside = self._inside(candidate)
             size = np.count_nonzero(inside)
-            for story, rows, is_significant in told:
-                # A story covers what lies inside it; two segments within noise cover each other.
+            for pattern, rows, is_significant in told:
+                # A pattern covers what lies inside it; two segments within noise cover each other.
                 smaller = size if is_significant else min(size, np.count_nonzero(rows))
                 if np.count_nonzero(inside & rows) > _SHARED_ROWS * smaller:
-                    self.explained_by[candidate] = story
+                    self.explained_by[candidate] = pattern
                     break
             else:
-                self.told.append(candidate)
+                self.found.append(candidate)
                 told.append((candidate, inside, False))
 
     def look_again(self, batch: dict[int, tuple[IntArray, FloatArray]]) -> tuple[FloatArray, IntArray]:
-        """The evidence that each segment is wrong on the corrected scores, and the story that moved it most, or -1."""
+        """The evidence left in each segment on the corrected scores, and the pattern that moved it most, or -1."""
         lanes = np.zeros((self._rows.n, _native.SUM_LANES))
         lanes[:, 0], lanes[:, 1] = self._steps(np.arange(self._rows.n))
         for lane, (places, moved) in enumerate(batch.values(), start=2):
@@ -190,12 +190,12 @@ class _Teller:
         moved = np.count_nonzero(self._scores[places] != before[places])
         return bool(moved > _LITTLE * len(places))
 
-    def _tell(self, segment: int) -> tuple[IntArray, FloatArray]:
+    def _correct(self, segment: int) -> tuple[IntArray, FloatArray]:
         """Set the scores of a segment right."""
         places = self._places(segment)
         before = self._scores[places]
         self._scores[places] = _corrected(self._rows.labels[places], before, self._weights[places])
-        self.told.append(segment)
+        self.found.append(segment)
         return places, self._weights[places] * np.abs(self._scores[places] - before)
 
     def _evidence_left_in(self, segment: int) -> float:
@@ -219,7 +219,7 @@ class _Teller:
         least = _SHARE_OF_EVIDENCE * self._strength[segment]
         least_left = _SHARE_OF_EVIDENCE * self._evidence_left_in(segment)
         for ancestor in self._ancestors(segment):
-            if ancestor in self.told or ancestor in self.explained_by or not self._is_significant[ancestor]:
+            if ancestor in self.found or ancestor in self.explained_by or not self._is_significant[ancestor]:
                 continue
             if self._strength[ancestor] < least or self._evidence_left_in(ancestor) < least_left:
                 continue

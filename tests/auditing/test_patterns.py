@@ -1,4 +1,4 @@
-"""The first rows of the table are different stories, told in the simplest words."""
+"""The first rows of the table are different patterns, told in the simplest words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_segments_around_and_inside_a_planted_one_are_folded_under_it(words: str
     assert {row["explained_by"] for row in related} == {words}
 
 
-def test_an_error_everywhere_is_one_story_about_all_rows() -> None:
+def test_an_error_everywhere_is_one_pattern_about_all_rows() -> None:
     y, p, X = true_scores(0, n=20_000)
     rows = listed(trueup.audit(X, y, 1 / (1 + np.exp(-(np.log(p / (1 - p)) + 0.4)))))
     assert rows[0]["segment"] == "all rows"
@@ -45,7 +45,7 @@ def test_an_error_everywhere_is_one_story_about_all_rows() -> None:
     assert sum(row["explained_by"] == "all rows" for row in significant) >= len(significant) - 2
 
 
-def test_two_planted_errors_are_two_stories() -> None:
+def test_two_planted_errors_are_two_patterns() -> None:
     _, p, X = true_scores(1, n=40_000)
     over = (X["site"] == "u") & (X["device"] == "desktop")
     under = (X["plan"] == "pro") & (X["device"] == "phone")
@@ -86,10 +86,10 @@ def test_errors_that_cancel_are_said_to_go_both_ways() -> None:
     assert row["direction"] == "both"
 
 
-def test_folded_segments_come_last_and_name_a_listed_story() -> None:
+def test_folded_segments_come_last_and_name_a_listed_pattern() -> None:
     y, p, X = scores_wrong_in("region = north", 0.15, seed=3)
     rows = listed(trueup.audit(X, y, p))
     folded = [row["explained_by"] is not None for row in rows]
     assert folded == sorted(folded)
-    stories = {row["segment"] for row in rows if row["explained_by"] is None}
-    assert {row["explained_by"] for row in rows if row["explained_by"] is not None} <= stories
+    patterns = {row["segment"] for row in rows if row["explained_by"] is None}
+    assert {row["explained_by"] for row in rows if row["explained_by"] is not None} <= patterns
