@@ -62,6 +62,14 @@ def test_the_screen_says_ranges_and_by_whose_rule(run, parts):
     assert re.search(r"^country = NA +\d+ .* too low .* \*$", outcome.out, re.M)
 
 
+def test_the_report_of_a_sketch_has_no_curves_but_all_numbers(run, parts, tmp_path):
+    outcome = run("audit", parts, *ROLES, *QUICK, "--html", tmp_path / "page.html")
+    assert outcome.code == 0
+    html = (tmp_path / "page.html").read_text("utf-8")
+    assert "country = NA" in html
+    assert "Open a segment to see its curves" not in html
+
+
 def test_own_columns_are_audited_in_full(run, shared, parts):
     found = run("audit", parts, *ROLES, "--by=hour,country", "--json").json
     assert found["n_segments"] == 1 + 5 + 4 + 5 * 4  # so many numbers become five ranges; a country may be missing
@@ -70,9 +78,7 @@ def test_own_columns_are_audited_in_full(run, shared, parts):
     assert "--by: " in refused.err
 
 
-@pytest.mark.parametrize(
-    "option", ["--discover", "--where=hour = 3", "--max-segments=5", "--null-samples=10"]
-)
+@pytest.mark.parametrize("option", ["--discover", "--where=hour = 3", "--max-segments=5", "--null-samples=10"])
 def test_what_needs_all_rows_is_refused(run, parts, option):
     outcome = run("audit", parts, *ROLES, option)
     assert outcome.code == 2

@@ -75,9 +75,7 @@ def audit(
     to = Answer(as_json, quiet, segments=output, html=html).checked(tables[0])
     in_batches = sketches or stream or save_sketch is not None or names_many(tables)
     if in_batches:
-        _refuse_what_needs_rows(
-            where=where, discover=discover, max_segments=max_segments, null_samples=null_samples
-        )
+        _refuse_what_needs_rows(where=where, discover=discover, max_segments=max_segments, null_samples=null_samples)
         if save_sketch is not None:
             check_output(save_sketch)
     if sketches:

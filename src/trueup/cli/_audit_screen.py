@@ -66,7 +66,7 @@ def _segments_in_words(findings: Findings) -> str:
     result = findings.result
     words = f"{result.n_segments:,} tested"
     if not findings.result.null_samples:
-        words += f"; p-values corrected for their number (Holm)"
+        words += "; p-values corrected for their number (Holm)"
     return words
 
 
