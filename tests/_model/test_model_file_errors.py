@@ -323,7 +323,7 @@ def test_a_file_that_declares_more_than_fits_the_memory_is_refused_before_it_is_
     model, parity = read_model(GOLDEN)
     write_model(dataclasses.replace(model, rounds=(FittedRound(Trees(**trees), 1.0),)), parity, path)
     assert path.stat().st_size < 13e6
-    with pytest.raises(ModelFileError, match=r"many trees' .*loading it could take 13\d MiB, and 100 is the"):
+    with pytest.raises(ModelFileError, match=r"many trees' .*could take 13\d MiB of memory, and 100 MiB is the"):
         read_file_bytes(path, max_memory=100 * 2**20)
     assert read_file_bytes(path, max_memory=200 * 2**20) == path.read_bytes()
 

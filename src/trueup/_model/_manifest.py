@@ -7,7 +7,7 @@ import decimal
 import operator
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -89,13 +89,38 @@ class ParityRows:
 
 def manifest_from_model(model: CalibrationModel, parity: ParityRows) -> dict[str, Any]:
     """Everything but the arrays, as JSON holds it."""
+    spec, summary = model.features, model.summary
+    history = [{name: none_if_nan(getattr(record, name)) for name in _HISTORY_FIELDS} for record in summary.history]
     return {
         "format": FORMAT,
-        **_spec_entries(model.features),
+        "columns": list(spec.columns),
+        "named": spec.named,
+        "score_column": spec.score_column,
+        "features": [
+            {
+                "name": feature.name,
+                "kind": feature.kind.name,
+                "categories": None if feature.categories is None else list(map(encode_value, feature.categories)),
+            }
+            for feature in spec.features
+        ],
         "score_map": map_entry(model.score_map),
-        "rounds": _round_entries(model.rounds),
-        **_fit_entries(model.base_rate, model.classes, model.summary),
-        "parity": _parity_entry(parity),
+        "rounds": [{"n_trees": fitted.trees.n_trees, "theta": fitted.theta} for fitted in model.rounds],
+        "base_rate": model.base_rate,
+        "classes": list(map(encode_value, model.classes)),
+        "summary": {
+            "n_rows": summary.n_rows,
+            "positive_rate": none_if_nan(summary.positive_rate),
+            "history": history,
+            "gains": list(summary.gains),
+            "parameters": dict(summary.parameters),
+            "versions": dict(summary.versions),
+        },
+        "parity": {
+            "rows": [list(map(encode_value, row)) for row in parity.rows],
+            "scores": list(parity.scores),
+            "expected": list(parity.expected),
+        },
     }
 
 
@@ -117,60 +142,15 @@ def arrays_of(model: CalibrationModel) -> Arrays:
     return arrays
 
 
-def _spec_entries(spec: FeatureSpec) -> dict[str, Any]:
-    """The columns and features of a model."""
-    return {
-        "columns": list(spec.columns),
-        "named": spec.named,
-        "score_column": spec.score_column,
-        "features": [_feature_entry(feature) for feature in spec.features],
-    }
-
-
-def _round_entries(rounds: Sequence[FittedRound]) -> list[dict[str, Any]]:
-    """The rounds but for their trees."""
-    return [{"n_trees": fitted.trees.n_trees, "theta": fitted.theta} for fitted in rounds]
-
-
-def _fit_entries(base_rate: float | None, classes: tuple[Any, ...], summary: TrainingSummary) -> dict[str, Any]:
-    """What any fit knows."""
-    return {
-        "base_rate": base_rate,
-        "classes": [encode_value(label) for label in classes],
-        "summary": {
-            "n_rows": summary.n_rows,
-            "positive_rate": none_if_nan(summary.positive_rate),
-            "history": [
-                {name: none_if_nan(getattr(record, name)) for name in _HISTORY_FIELDS} for record in summary.history
-            ],
-            "gains": list(summary.gains),
-            "parameters": dict(summary.parameters),
-            "versions": dict(summary.versions),
-        },
-    }
-
-
-def _parity_entry(parity: ParityRows) -> dict[str, Any]:
-    """The parity rows."""
-    return {
-        "rows": [[encode_value(value) for value in row] for row in parity.rows],
-        "scores": list(parity.scores),
-        "expected": list(parity.expected),
-    }
-
-
-def _feature_entry(feature: Feature) -> dict[str, Any]:
-    """A feature and its categories."""
-    categories = feature.categories
-    encoded = None if categories is None else [encode_value(value) for value in categories]
-    return {"name": feature.name, "kind": feature.kind.name, "categories": encoded}
-
-
 def model_from_manifest(manifest: dict[str, Any], arrays: Arrays) -> tuple[CalibrationModel, ParityRows]:
     """The model and its parity rows; a built-in error if a field is not what `manifest_from_model` writes."""
     manifest = fields_of(manifest, _FIELDS)
     spec = _read_spec(manifest)
-    base_rate, classes, summary = _read_fit(manifest, len(spec.features))
+    base_rate = None if manifest["base_rate"] is None else finite(manifest["base_rate"])
+    if base_rate is not None and not 0 <= base_rate <= 1:
+        raise ValueError("the base rate is not a probability")
+    classes = _classes(exactly(list, manifest["classes"]))
+    summary = _summary(manifest["summary"], len(spec.features))
     score_map = read_map(manifest["score_map"], arrays.get(_KNOTS[0]), arrays.get(_KNOTS[1]))
     trees = Trees(**{name: arrays[f"trees/{name}"] for name in ARRAY_TYPES})
     largest = score_map.largest(_MAX_BASE_LOGIT) if isinstance(score_map, LogitMap) else _MAX_BASE_LOGIT
@@ -180,7 +160,6 @@ def model_from_manifest(manifest: dict[str, Any], arrays: Arrays) -> tuple[Calib
 
 
 def _read_spec(manifest: dict[str, Any]) -> FeatureSpec:
-    """What `_spec_entries` has written."""
     features = tuple(_read_feature(entry) for entry in exactly(list, manifest["features"]))
     columns = tuple(exactly(str, name) for name in exactly(list, manifest["columns"]))
     score_column = manifest["score_column"]
@@ -192,17 +171,7 @@ def _read_spec(manifest: dict[str, Any]) -> FeatureSpec:
     return FeatureSpec(columns, features, exactly(bool, manifest["named"]), score_column)
 
 
-def _read_fit(manifest: dict[str, Any], n_features: int) -> tuple[float | None, tuple[Any, ...], TrainingSummary]:
-    """What `_fit_entries` has written."""
-    base_rate = None if manifest["base_rate"] is None else finite(manifest["base_rate"])
-    if base_rate is not None and not 0 <= base_rate <= 1:
-        raise ValueError("the base rate is not a probability")
-    classes = _classes(exactly(list, manifest["classes"]))
-    return base_rate, classes, _summary(manifest["summary"], n_features)
-
-
 def _read_feature(entry: Any) -> Feature:
-    """What `_feature_entry` has written."""
     entry = fields_of(entry, ("name", "kind", "categories"))
     name, kind_name = exactly(str, entry["name"]), exactly(str, entry["kind"])
     if kind_name not in ValueKind.__members__:
@@ -333,7 +302,6 @@ def _check_depth(values: Iterable[Any], levels: int) -> None:
 
 
 def _read_parity(entry: Any, n_values: int) -> ParityRows:
-    """What `_parity_entry` has written, with so many values a row."""
     entry = fields_of(entry, ("rows", "scores", "expected"))
     rows = tuple(tuple(map(value_of, exactly(list, row))) for row in exactly(list, entry["rows"]))
     scores = tuple(finite(score) for score in exactly(list, entry["scores"]))

@@ -156,34 +156,19 @@ class FittedRound:
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """What a round did; round 0 is the base model.
+    """What a round did; round 0 is the base model. Losses are NaN where there are no such rows.
 
-    Attributes
-    ----------
-    number : int
-        The round, counted from 1; 0 is the base model.
-    train_loss, validation_loss : float
-        Mean log losses after the round on the rows that grew the trees and on those that did not; with folds,
-        the mean over folds. NaN where there are no such rows.
-    theta : float
-        The factor that the logits were rescaled by; with ``rescale="train"``, its mean over folds.
-    logit_change : float
-        The mean of ``|F_t - F_(t-1)|`` over the training rows.
-    phi : float
-        ``2 E|F_t - F_(t-1)| + E(F_t - F_(t-1))² / 8``, phi of the predictor before the round in the
-        convergence analysis of the MCGrad paper.
-    alpha_bound : float
-        The bound ``2/sqrt(3) C sqrt(phi)`` on the multicalibration error alpha of the predictor before the
-        round, with the largest C that its probabilities allow, and the trees of the round taken as converged.
-    seconds : float
-        How long the round took; NaN for a model from a file.
+    `phi` is ``2 E|F_t - F_(t-1)| + E(F_t - F_(t-1))² / 8``, phi of the predictor before the round in the convergence
+    analysis of the MCGrad paper. `alpha_bound` is ``2/sqrt(3) C sqrt(phi)``, a bound on that predictor's
+    multicalibration error alpha, with the largest C that its probabilities allow and the trees of the round taken as
+    converged.
     """
 
     number: int
-    train_loss: float
-    validation_loss: float
-    theta: float = 1.0
-    logit_change: float = 0.0
+    train_loss: float  # mean log loss after the round on the rows that grew the trees; with folds, of all folds
+    validation_loss: float  # ... and on those that did not
+    theta: float = 1.0  # the factor of the logits; with rescale="train", its mean over folds
+    logit_change: float = 0.0  # the mean of |F_t - F_(t-1)| over the training rows
     phi: float = 0.0
     alpha_bound: float = 0.0
     seconds: float = field(default=float("nan"), compare=False)
