@@ -78,11 +78,11 @@ def test_missing_scores_are_told_of_once_with_the_first_batch_that_has_some(cali
 
 def test_what_is_wrong_with_columns_is_told_before_the_first_batch(calibrator: Calibrator, tmp_path: Path) -> None:
     name = calibrator.model.features.names[0]
-    with pytest.raises(ColumnError, match=f"1 column is missing that the model was fitted on: {name!r}"):
+    with pytest.raises(ColumnError, match=f"1 column that the model was fitted on is missing: {name!r}"):
         calibrator.calibrate_stream(TABLE.drop_columns([name]), score="p")
     with pytest.raises(ColumnError, match="The table has no column 'q'"):
         calibrator.calibrate_stream(TABLE, score="q")
-    with pytest.raises(ColumnError, match="the table has a column 'p' already"):
+    with pytest.raises(ColumnError, match="the table already has a column 'p'"):
         calibrator.calibrate_stream(TABLE, score="p", column="p")
     pq.write_table(TABLE, tmp_path / "a.parquet")
     pq.write_table(TABLE.drop_columns([name]), tmp_path / "b.parquet")
@@ -92,7 +92,7 @@ def test_what_is_wrong_with_columns_is_told_before_the_first_batch(calibrator: C
 
 def test_columns_that_some_files_lack_are_left_out_with_a_warning(calibrator: Calibrator) -> None:
     extra = TABLE.append_column("extra", pa.array(range(6_000)))
-    with pytest.warns(DataWarning, match="Column 'extra' is left out: batch 1 doesn't have it"):
+    with pytest.warns(DataWarning, match="Ignoring column 'extra': batch 1 doesn't have it"):
         batches = calibrator.calibrate_stream([extra, TABLE], score="p")
     assert [batch.column_names for batch in batches] == [[*TABLE.column_names, "calibrated"]] * 2
 

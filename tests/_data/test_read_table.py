@@ -91,7 +91,7 @@ def test_a_table_under_other_names_has_the_same_columns() -> None:
     ],
 )
 def test_a_name_that_stands_twice_is_an_error_that_names_it(X: Any) -> None:
-    with pytest.raises(ColumnError, match=r"Column names must differ, but '(a|1)' stands more than once. Rename"):
+    with pytest.raises(ColumnError, match=r"Column names must be unique, but '(a|1)' appears more than once. Rename"):
         read_table(X)
 
 

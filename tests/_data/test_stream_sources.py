@@ -73,7 +73,7 @@ def test_what_can_be_read_once_is_known_and_refused_the_second_time(kind: str) -
     assert not stream.rereadable
     assert stream.columns == tuple(TABLE.column_names)  # known from the first batch, which is not lost
     assert sum(batch.table.num_rows for batch in stream.batches()) == 10
-    with pytest.raises(TableError, match=r"^The \w+ can be read only once, and has been\. Pass a path, a dataset or"):
+    with pytest.raises(TableError, match=r"^The \w+ has been read already, and can be read only once\. Pass a path"):
         stream.batches()
     with pytest.raises(TableError, match="can be read only once"):
         stream.schema()

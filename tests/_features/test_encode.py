@@ -89,7 +89,7 @@ def test_booleans_and_numbers_are_not_each_other() -> None:
 
 def test_a_single_value_of_another_kind_is_refused_in_tables_as_in_rows() -> None:
     encoder = encoder_of("1", "2")
-    at_fit = r"but at fit it was categorical, of strings\."
+    at_fit = r"but at fit it was a categorical column of strings\."
     with pytest.raises(ColumnError, match=rf"Column 'c' holds numbers in 1 of 3 rows \(first at row 1\), {at_fit}"):
         codes(encoder, ["1", 2, None])
     with pytest.raises(ColumnError, match=rf"Column 'c' holds numbers, {at_fit}"):
@@ -104,7 +104,7 @@ def test_a_mixed_column_may_hold_each_of_its_kinds_and_no_other() -> None:
     assert codes(mixed, [1, 2]) == [0, NAN]
     assert codes(mixed, ["1", "2"]) == [1, NAN]
     assert codes(mixed, [True, None]) == [0, NAN]  # in Python, True is 1
-    with pytest.raises(ColumnError, match=r"holds bytes in 1 of 2 rows .*, of booleans and numbers and strings"):
+    with pytest.raises(ColumnError, match=r"holds bytes in 1 of 2 rows .* of booleans and numbers and strings"):
         codes(mixed, [b"1", 1])
     with pytest.raises(ColumnError, match="holds bytes"):
         mixed.encode_row({"c": b"1"})
@@ -132,9 +132,9 @@ def test_unusual_values_that_come_back_as_another_kind_are_not_unseen_in_silence
     encoder = FeatureEncoder(learn_features(read_table({"c": known}), categorical_features=["c"]))
     assert sorted(codes(encoder, known)) == list(range(len(known)))
     for values in others:
-        with pytest.raises(ColumnError, match=f"Column 'c' holds .*, but at fit it was categorical, of {kind}"):
+        with pytest.raises(ColumnError, match=f"Column 'c' holds .*, but at fit it was a categorical column of {kind}"):
             codes(encoder, values)
-        with pytest.raises(ColumnError, match=f"Column 'c' holds .*, but at fit it was categorical, of {kind}"):
+        with pytest.raises(ColumnError, match=f"Column 'c' holds .*, but at fit it was a categorical column of {kind}"):
             encoder.encode_row({"c": values[0]})
 
 
@@ -204,7 +204,7 @@ def test_a_row_may_be_any_mapping_and_have_any_names() -> None:
     encoder = FeatureEncoder(learn_features(read_table({1: [5.0], "b": ["x"]})))
     for row in ({"1": 7, "b": "x"}, {1: 7, "b": "x", "more": object()}, pd.Series({"1": 7, "b": "x"}, dtype=object)):
         assert encoder.encode_row(row) == [7, 0]
-    with pytest.raises(ColumnError, match="1 column is missing that the model was fitted on: 'b'"):
+    with pytest.raises(ColumnError, match="1 column that the model was fitted on is missing: 'b'"):
         encoder.encode_row({1: 7})
     for wrong in ([7, "x"], "x", 7, None):
         with pytest.raises(TableError, match="A row must be a dict"):

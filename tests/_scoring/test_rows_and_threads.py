@@ -42,7 +42,7 @@ def test_a_bad_row_is_named():
         CALIBRATOR.calibrate_rows([*ROWS[:2], {**ROWS[2], "age": "old"}], SCORES[:3])
     with pytest.raises(ScoreError, match=r"Row 1: score is 1\.5"):
         CALIBRATOR.calibrate_rows(ROWS[:2], [0.5, 1.5])
-    with pytest.raises(ScoreError, match="There are 1 scores and 2 rows"):
+    with pytest.raises(ScoreError, match="Got 1 score for 2 rows"):
         CALIBRATOR.calibrate_rows(ROWS[:2], [0.5])
 
 

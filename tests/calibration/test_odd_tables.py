@@ -252,7 +252,7 @@ def test_numbers_at_the_ends_of_the_scale_are_split_and_known_again(value: float
 
 def test_names_that_are_twice_there_and_labels_of_one_class_are_refused() -> None:
     twice = pd.DataFrame([[1, 2]] * 4, columns=["a", "a"])
-    with pytest.raises(ColumnError, match="'a' stands more than once"):
+    with pytest.raises(ColumnError, match="'a' appears more than once"):
         quick().fit(twice, [0, 1, 0, 1])
     for y in ([0] * 4, [1.0] * 4, ["x"] * 4, [True] * 4, [dt.date.min] * 4):
         with pytest.raises(LabelError, match="one class only"):

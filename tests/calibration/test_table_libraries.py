@@ -277,7 +277,7 @@ def test_a_structured_array_is_a_table_with_names() -> None:
 def test_columns_with_names_on_one_side_only_are_taken_by_position_with_a_warning() -> None:
     named = pd.DataFrame(MATRIX, columns=list("abc"))
     model = quick().fit(named, Y, scores=SCORES)
-    with pytest.warns(DataWarning, match="names at fit and none now: columns are taken by their position") as caught:
+    with pytest.warns(DataWarning, match="names at fit and none now: matching columns by position") as caught:
         found = model.calibrate(MATRIX, SCORES)
     assert len(caught) == 1
     np.testing.assert_array_equal(found, model.calibrate(named, SCORES))

@@ -22,9 +22,9 @@ def written(path, delimiter, decimal_point="."):
 @pytest.mark.parametrize(("delimiter", "said"), [(";", "';' between columns"), ("\t", "tabs"), ("|", r"'\|'")])
 def test_a_delimiter_that_is_no_comma_is_found_and_told_of(tmp_path, delimiter, said):
     path = written(tmp_path / "t.csv", delimiter)
-    with pytest.warns(DataWarning, match=f"is read with {said}"):
+    with pytest.warns(DataWarning, match=f"Reading .* with {said}"):
         assert TableSource.of(path).read().to_pydict() == ROWS
-    with pytest.warns(DataWarning, match=f"is read with {said}"):
+    with pytest.warns(DataWarning, match=f"Reading .* with {said}"):
         stream = open_stream(path)
     assert [batch.table.to_pydict() for batch in stream.batches()] == [ROWS]
 
@@ -54,11 +54,11 @@ def test_decimal_commas_are_numbers_and_thousands_are_no_evidence_of_them(tmp_pa
 
 def test_files_are_known_by_their_first_bytes(tmp_path):
     pq.write_table(pa.table(ROWS), tmp_path / "t.csv")
-    with pytest.warns(DataWarning, match="t.csv' is a Parquet file, and is read as one"):
+    with pytest.warns(DataWarning, match="t.csv' as what it is: a Parquet file"):
         assert TableSource.of(str(tmp_path / "t.csv")).read().to_pydict() == ROWS
-    with pytest.warns(DataWarning, match="is a Parquet file"):
+    with pytest.warns(DataWarning, match="a Parquet file"):
         assert open_stream(str(tmp_path / "t.csv")).n_rows == 2
-    with pytest.raises(FileError, match="is no csv but a Parquet file"):
+    with pytest.raises(FileError, match="is not a csv file but a Parquet file"):
         TableSource.of(str(tmp_path / "t.csv"), Reading(Format.CSV))
     (tmp_path / "t.csv").rename(tmp_path / "t.dat")
     assert TableSource.of(str(tmp_path / "t.dat")).read().to_pydict() == ROWS
@@ -72,7 +72,7 @@ def test_files_of_a_stream_may_differ_and_one_warning_tells_of_all(tmp_path):
     with pytest.warns(DataWarning) as told:
         stream = open_stream(paths)
     assert [str(one.message) for one in told] == [
-        f"{paths[1]!r} is read with ';' between columns, as its first lines suggest. So it is with 1 more."
+        f"Reading {paths[1]!r} with ';' between columns, as its first lines suggest. The same goes for 1 more."
     ]
     assert [batch.table.to_pydict() for batch in stream.batches()] == [ROWS] * 3
 

@@ -64,7 +64,7 @@ class Column:
         return self if self.codes is None else replace(self, codes=None)
 
     def by_code(self, values: npt.NDArray[Any], missing: Any) -> npt.NDArray[Any]:
-        """An entry a row of `values`, which has one a value of the dictionary; without codes, `values` as it is."""
+        """One entry per row from `values`, one per value of the dictionary; without codes, `values` itself."""
         if self.codes is None:
             return values
         return np.append(values, missing)[self.codes]  # code -1 is the one at the end
@@ -95,7 +95,7 @@ class Column:
         if self.kind is ValueKind.EMPTY:
             return np.full(len(self), np.nan)
         if self.kind not in (ValueKind.NUMBER, ValueKind.BOOLEAN):
-            raise ColumnError(f"Column {self.name!r} holds {self.kind.value}. Turn them into numbers.")
+            raise ColumnError(f"Column {self.name!r} holds {self.kind.value}. Convert them to numbers.")
         return self.by_code(np.asarray(self.values, dtype=np.float64), np.nan)
 
     def objects(self) -> npt.NDArray[np.object_]:

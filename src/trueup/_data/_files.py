@@ -37,7 +37,7 @@ def file_sources(
         sources.append(FileSource.of(found, written, types, kinds))
         assumed += [written.assumed] if written.assumed else []
     if assumed:
-        more = f" So it is with {len(assumed) - 1:,} more." if len(assumed) > 1 else ""
+        more = f" The same goes for {len(assumed) - 1:,} more." if len(assumed) > 1 else ""
         warnings.warn(f"{assumed[0]}{more}", DataWarning, stacklevel=callers_level())
     return sources
 

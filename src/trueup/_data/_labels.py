@@ -137,7 +137,7 @@ def _classes(found: list[Any], values: npt.NDArray[Any], like: Labels | None, po
     if len(found) == 1:
         raise LabelError(
             f"y holds one class only: all {len(values):,} labels are {found[0]!r}. A model of one class "
-            "can't be calibrated; add rows of the other."
+            "can't be calibrated; add rows of the other class."
         )
     if len(found) > 2:
         shown = ", ".join(map(repr, found[:4])) + (", ..." if len(found) > 4 else "")
@@ -201,7 +201,7 @@ class LabelClasses:
         if len(self._found) == 1:
             raise LabelError(
                 f"y holds one class only: all {self._n_rows:,} labels are {next(iter(self._found))!r}. A model of one "
-                "class can't be calibrated; add rows of the other."
+                "class can't be calibrated; add rows of the other class."
             )
         ordered = np.empty(len(self._found), dtype=object)
         ordered[:] = list(self._found)

@@ -121,10 +121,12 @@ def sniff(source: str | bytes, path: str, format_: Format | None, delimiter: str
     start, compression = _start(source)
     found = next((known for magic, known in _MAGIC.items() if start.startswith(magic)), None)
     if format_ is not None and found not in (None, format_):
-        raise FileError(f"{_called(path)} is no {format_.value} but {_called_format(found)}. Leave the format out.")
+        raise FileError(
+            f"{_called(path)} is not a {format_.value} file but {_called_format(found)}. Leave the format out."
+        )
     if found is not None:
         named = format_ or _format_of_name(path)
-        told = "" if named in (None, found) else f"{_called(path)} is {_called_format(found)}, and is read as one."
+        told = "" if named in (None, found) else f"Reading {_called(path)} as what it is: {_called_format(found)}."
         return Written(found, assumed=told)
     format_ = format_ or format_of_ending(path, advice)
     if format_ is not Format.CSV:
@@ -157,7 +159,7 @@ def _csv(start: bytes, path: str, delimiter: str | None, compression: str | None
     point = "," if chosen != "," and _has_decimal_commas(_records(text, chosen)) else "."
     if point == ",":
         assumed.append("decimal commas")
-    told = f"{_called(path)} is read with {' and '.join(assumed)}, as its first lines suggest." if assumed else ""
+    told = f"Reading {_called(path)} with {' and '.join(assumed)}, as its first lines suggest." if assumed else ""
     return Written(Format.CSV, Dialect(chosen, point, compression), told)
 
 

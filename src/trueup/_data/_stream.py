@@ -35,7 +35,7 @@ def sample_of(batches: Iterable[Batch], n_rows: int, seed: int) -> pa.Table:
     chosen. So the choice depends on nothing else, and what is held never exceeds twice the sample.
     """
     if n_rows < 1:
-        raise ParameterError(f"A sample has at least 1 row, got {n_rows!r}.")
+        raise ParameterError(f"A sample needs at least 1 row, got {n_rows!r}.")
     chosen: list[tuple[pa.Table, Keys]] = []
     held, seen, limit = 0, 0, np.uint64(2**64 - 1)
     for batch in batches:
@@ -174,7 +174,8 @@ class Stream:
         self.check(chosen)
         if self._used and not self.rereadable:
             raise TableError(
-                f"{self._capitalized} can be read only once, and has been. Pass a path, a dataset or a list instead."
+                f"{self._capitalized} has been read already, and can be read only once. Pass a path, a dataset or a "
+                "list instead."
             )
         self._used = True
         return self._read(chosen, batch_rows)
@@ -214,7 +215,7 @@ class Stream:
         return Stream(self.name, sources, rereadable=self.rereadable)
 
     def split(self) -> list[Stream]:
-        """Return the sources as streams of their own, such as one a file.
+        """Return the sources as streams of their own, for example one per file.
 
         Returns
         -------

@@ -134,7 +134,7 @@ def _from_mapping(X: Mapping[Any, Any]) -> CalibrationTable:
         if length != lengths[0]:
             raise TableError(
                 f"Columns differ in length: {names[0]!r} has {lengths[0]:,} rows, {name!r} has {length:,}. "
-                "They must be the same rows."
+                "All columns need the same number."
             )
     n_rows = lengths[0] if lengths else 0
     return CalibrationTable(names, n_rows, True, lambda i: column_from_any(names[i], values[i]))
@@ -147,8 +147,8 @@ def _length(name: str, values: Any) -> int:
     except TypeError:
         pass
     raise TableError(
-        f"Column {name!r} is a single {type(values).__name__}. A table needs an array a column; for one row, "
-        "use calibrate_one."
+        f"Column {name!r} is a single {type(values).__name__}. A table needs one array per column; for one "
+        "row, use calibrate_one."
     )
 
 
@@ -168,5 +168,7 @@ def _checked_names(names: Iterable[Any]) -> tuple[str, ...]:
     checked = tuple(str(name) for name in names)
     if len(set(checked)) < len(checked):
         doubled = [name for name, count in Counter(checked).items() if count > 1]
-        raise ColumnError(f"Column names must differ, but {listed(doubled)} stands more than once. Rename or drop one.")
+        raise ColumnError(
+            f"Column names must be unique, but {listed(doubled)} appears more than once. Rename or drop one."
+        )
     return checked

@@ -43,7 +43,7 @@ def one_column(values: Any, name: str, error: type[DataError]) -> Column:
 def check_length(found: int, expected: int, name: str, error: type[DataError]) -> None:
     """Refuse values of other rows than the table's."""
     if found != expected:
-        raise error(f"{name} has {found:,} rows, but X has {expected:,}. They must be the same rows.")
+        raise error(f"{name} has {found:,} rows, but X has {expected:,}. Pass one value per row.")
 
 
 def count_of(bad: npt.NDArray[np.bool_]) -> str:
@@ -140,7 +140,7 @@ def read_weights(weights: Any, n_rows: int, *, zeros_allowed: bool = False) -> n
 
 
 def check_weights_together(least: float, largest: float) -> None:
-    """Refuse weights that came in pieces and don't fit each other: the least above 0, and the largest of all."""
+    """Refuse weights that came in batches and don't go together: the least above 0, and the largest of all."""
     if least < MIN_SHARE_OF_LARGEST * largest:
         raise WeightError(
             f"sample_weight: some weights are less than {MIN_SHARE_OF_LARGEST:g} of the largest ({least:g} and "
@@ -155,13 +155,13 @@ def _positive_class(scores: Any, name: str, positive: int) -> Any:
             scores = np.array(scores, dtype=np.float64)
         except (ValueError, TypeError) as error:
             raise ScoreError(
-                f"{name} is a list of lists that are not all pairs of numbers; pass one score a row."
+                f"{name} is a list of lists that are not all pairs of numbers; pass one score per row."
             ) from error
     shape: tuple[int, ...] = getattr(scores, "shape", ())
     if len(shape) != 2 or hasattr(scores, "columns"):
         return scores
     if shape[1] not in (1, 2):
-        raise ScoreError(f"{name} has {shape[1]} columns; pass one score a row, or the two columns of predict_proba.")
+        raise ScoreError(f"{name} has {shape[1]} columns; pass one score per row, or the two columns of predict_proba.")
     if shape[1] == 1:
         return np.asarray(scores)[:, 0]
     pairs = np.asarray(scores)

@@ -121,8 +121,8 @@ class FeatureCodes:
         feature = self.feature
         role = "categorical" if feature.is_categorical else "numerical"
         return ColumnError(
-            f"Column {feature.name!r} holds {found}, but at fit it was {role}, of {_joined(self.kinds or ())}. "
-            "Convert it to what it was at fit, or fit again."
+            f"Column {feature.name!r} holds {found}, but at fit it was a {role} column of "
+            f"{_joined(self.kinds or ())}. Convert it back, or fit again."
         )
 
     def _codes_of(self, column: Column) -> Floats:

@@ -111,15 +111,15 @@ class FeatureEncoder:
         if table.named != spec.named:
             with_names, without = ("at fit", "now") if spec.named else ("now", "at fit")
             warnings.warn(
-                f"X has column names {with_names} and none {without}: columns are taken by their position.",
+                f"X has column names {with_names} and none {without}: matching columns by position.",
                 DataWarning,
                 stacklevel=callers_level(),
             )
         return table.renamed(spec.columns)
 
     def _refuse_missing(self, absent: list[str], present: Any) -> NoReturn:
-        noun = "column is" if len(absent) == 1 else "columns are"
+        noun, verb = ("column", "is") if len(absent) == 1 else ("columns", "are")
         raise ColumnError(
-            f"{len(absent)} {noun} missing that the model was fitted on: {listed(absent)}. Present: "
-            f"{listed(present, 12) or 'none'}. Add what is missing; values that are not known may be None."
+            f"{len(absent)} {noun} that the model was fitted on {verb} missing: {listed(absent)}. Present: "
+            f"{listed(present, 12) or 'none'}. Add what is missing; unknown values may be None."
         )

@@ -309,5 +309,5 @@ def _read_parity(entry: Any, n_values: int) -> ParityRows:
     if not 1 <= len(rows) <= MAX_PARITY_ROWS or not len(rows) == len(scores) == len(expected):
         raise ValueError(f"there must be 1 to {MAX_PARITY_ROWS} parity rows, each with a score and a probability")
     if any(len(row) != n_values for row in rows):
-        raise ValueError("a parity row must have one value a feature")
+        raise ValueError("a parity row must have one value per feature")
     return ParityRows(rows, scores, expected)

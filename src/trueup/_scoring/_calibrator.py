@@ -91,7 +91,7 @@ class Calibrator:
         Returns
         -------
         float64 array
-            One probability a row; NaN where the score is missing.
+            One probability per row; NaN where the score is missing.
         """
         table, base = read_base_scores(self.model, X, scores)
         observed = self._of_table(table, base)
@@ -194,10 +194,10 @@ class Calibrator:
         Returns
         -------
         float64 array
-            One probability a row; NaN where the score is missing.
+            One probability per row; NaN where the score is missing.
         """
         if scores is not None and len(scores) != len(rows):
-            raise ScoreError(f"There are {len(scores):,} scores and {len(rows):,} rows. They must be as many.")
+            raise ScoreError(f"Got {len(scores):,} score{'s' * (len(scores) != 1)} for {len(rows):,} rows.")
         given = [None] * len(rows) if scores is None else scores
         calibrated: list[float] = []
         try:

@@ -112,7 +112,9 @@ class BatchScorer:
         features, self._score = _columns_read(self._calibrator, score)
         self.columns = features if self._score is None else tuple(dict.fromkeys([*features, self._score]))
         if column in self.columns:
-            raise ParameterError(f"column={column!r} is a column that the model reads. Name the new one otherwise.")
+            raise ParameterError(
+                f"The model reads a column {column!r}. Choose another name for the new one with column=."
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_calibrator": None}
@@ -175,7 +177,7 @@ class BatchScorer:
         Returns
         -------
         pyarrow.Array
-            A float64 a row; null where the score is missing.
+            A float64 per row; null where the score is missing.
         """
         table = read_table(rows)
         self._check_columns(table.names)
@@ -210,7 +212,7 @@ class BatchScorer:
         self._check_columns(input_schema.names)
         if self.column in input_schema.names:
             raise ColumnError(
-                f"There is a column {self.column!r} already. Drop it, or name the new one otherwise with column=."
+                f"The batch already has a column {self.column!r}. Drop it, or choose another name with column=."
             )
         return input_schema.append(pa.field(self.column, pa.float64()))
 
@@ -218,9 +220,9 @@ class BatchScorer:
         there = set(present)
         absent = [name for name in self.columns if name not in there]
         if absent:
-            noun = "column is" if len(absent) == 1 else "columns are"
+            noun, verb = ("column", "is") if len(absent) == 1 else ("columns", "are")
             raise ColumnError(
-                f"{len(absent)} {noun} missing that the model reads: {listed(absent)}. Present: "
+                f"{len(absent)} {noun} that the model reads {verb} missing: {listed(absent)}. Present: "
                 f"{listed(present, 12) or 'none'}."
             )
 

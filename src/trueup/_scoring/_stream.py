@@ -59,7 +59,7 @@ def calibrated_tables(
     model = calibrator.model
     stream = open_stream(source, kinds=kinds_of(model))
     if column in stream.columns or column in stream.partial_columns:
-        raise ColumnError(f"{stream.name} has a column {column!r} already. Name another with column=.")
+        raise ColumnError(f"{stream.name} already has a column {column!r}. Choose another name with column=.")
     score = score_column_of(model, score, stream.columns)
     check_columns(calibrator, stream, score)
     batches = stream.batches(batch_rows=batch_rows)
@@ -81,9 +81,7 @@ def check_columns(calibrator: _Scores, stream: Stream, score: str | None) -> Non
     without_rows = pa.table({name: pa.array([], pa.null()) for name in stream.columns})
     calibrator._of_table(read_table(without_rows), np.zeros(0))  # says which columns are missing
     for name, lacking in stream.partial_columns.items():
-        warnings.warn(
-            f"Column {name!r} is left out: {lacking} doesn't have it.", DataWarning, stacklevel=callers_level()
-        )
+        warnings.warn(f"Ignoring column {name!r}: {lacking} doesn't have it.", DataWarning, stacklevel=callers_level())
 
 
 def score_batches(calibrator: _Scores, batches: Iterator[Batch], score: str | None) -> Iterator[ScoredBatch]:

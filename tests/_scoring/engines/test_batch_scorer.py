@@ -95,7 +95,7 @@ def test_a_score_outside_the_unit_interval_is_an_error_that_names_the_column(sco
 @pytest.mark.parametrize("missing", ["country", "p"])
 def test_a_missing_column_is_an_error_that_names_it(scorer, table, missing):
     without = table.drop([missing])
-    with pytest.raises(ColumnError, match=f"1 column is missing that the model reads: '{missing}'. Present: 'd?"):
+    with pytest.raises(ColumnError, match=f"1 column that the model reads is missing: '{missing}'. Present: 'd?"):
         scorer(without)
     with pytest.raises(ColumnError, match=f"'{missing}'"):
         scorer.probabilities(without)
@@ -141,9 +141,9 @@ def test_the_probabilities_alone_come_from_any_table(scorer, table, expected):
 
 
 def test_a_column_that_is_there_already_is_not_written_over(scorer, table, model_file):
-    with pytest.raises(ColumnError, match="There is a column 'calibrated' already"):
+    with pytest.raises(ColumnError, match="already has a column 'calibrated'"):
         scorer(scorer(table))
-    with pytest.raises(ParameterError, match="column='p' is a column that the model reads"):
+    with pytest.raises(ParameterError, match="The model reads a column 'p'"):
         BatchScorer(model_file, score="p", column="p")
     assert BatchScorer(model_file, score="p", column="again")(scorer(table)).column_names[-1] == "again"
 

@@ -98,7 +98,7 @@ class OnnxExport:
     inputs : tuple of GraphInput
         The inputs: the features, and the base score last if there is one.
     output : str
-        The name of the output, one float64 a row.
+        The name of the output, one float64 per row.
     missing_text : str
         What stands for a missing string. Missing numbers and booleans are NaN.
     largest_difference : float
@@ -151,7 +151,7 @@ class OnnxExport:
         Returns
         -------
         dict of arrays
-            One array an input: numbers and booleans with NaN where missing, texts with `missing_text`.
+            One array per input: numbers and booleans with NaN where missing, texts with `missing_text`.
         """
         table = read_table(X)
         wanted = [graph_input.name for graph_input in self._signature.features]
@@ -173,8 +173,8 @@ class OnnxExport:
 def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatType = "float64") -> OnnxExport:
     """Write a model as one ONNX graph, from raw features and the base score to the calibrated probability.
 
-    The graph has an input a feature, under the feature's own name, and one for the base model's probability: one
-    value a row each. It computes in float64 throughout and is compared with the model, in onnxruntime, before the
+    The graph has one input per feature, under the feature's own name, and one for the base model's probability, each
+    with one value per row. It computes in float64 throughout and is compared with the model, in onnxruntime, before the
     file is kept: on the rows that the model file carries, on each category, on and right beside each threshold,
     and with missing and unseen values. Needs the extra ``onnx``.
 

@@ -45,7 +45,7 @@ class GraphBuilder:
         self._n_bytes = 0
 
     def add_input(self, name: str, element_type: int) -> str:
-        """An input of one value a row."""
+        """An input of one value per row."""
         from onnx import helper
 
         self._inputs.append(helper.make_tensor_value_info(name, element_type, [_ROWS]))
@@ -59,7 +59,7 @@ class GraphBuilder:
         if self._n_bytes > _MAX_BYTES:
             raise ExportError(
                 f"The graph would be larger than the {_MAX_BYTES:,} bytes that an ONNX file can hold: a table of the "
-                "categories that each split sends left has a row a category. Fit with fewer categories."
+                "categories that each split sends left has a row per category. Fit with fewer categories."
             )
         name = f"{self._prefix}/constant_{len(self._constants)}"
         self._constants.append(numpy_helper.from_array(np.asarray(values, order="C"), name))
@@ -84,7 +84,7 @@ class GraphBuilder:
         return self.node("Cast", name, to=TensorProto.DOUBLE)
 
     def column(self, name: str) -> str:
-        """One value a row as a matrix of one column."""
+        """One value per row as a matrix of one column."""
         return self.node("Unsqueeze", name, self._last_axis())
 
     def beside(self, matrices: list[str]) -> str:
@@ -98,7 +98,7 @@ class GraphBuilder:
         return self.node("Where", self.node("Greater", raised, top), top, raised)
 
     def model(self, column: str, output: str) -> Any:
-        """The model whose output is a matrix of one column, as one double a row."""
+        """The model whose output is a matrix of one column, as one double per row."""
         from onnx import TensorProto, helper
 
         self._add("Squeeze", (column, self._last_axis()), output, "", {})

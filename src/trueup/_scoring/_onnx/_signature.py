@@ -24,7 +24,7 @@ _SHOWN_REASONS = 8
 
 @dataclass(frozen=True)
 class GraphInput:
-    """An input of the graph, of one value a row.
+    """An input of the graph, of one value per row.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def _problem(feature: Feature, float_type: FloatType) -> str | None:
     if not _is_utf8(feature.name):
         return "its name is not valid Unicode"
     if feature.kind not in _EXPRESSED:
-        return f"its categories are {feature.kind.value}, which no ONNX tensor holds"
+        return f"its categories are {feature.kind.value}, which no ONNX tensor can hold"
     for category in feature.categories or ():
         if isinstance(category, str) and not _is_utf8(category):
             return f"the category {category!r} is not valid Unicode"

@@ -191,7 +191,7 @@ class FeatureColumns:
         return made
 
     def _members(self, columns: list[SplitColumn]) -> str:
-        """A column a set: 1 for rows whose category is in it, 0 for all others."""
+        """A column per set: 1 for rows whose category is in it, 0 for all others."""
         builder = self._builder
         parts = []
         for feature in sorted({column.feature for column in columns}):

@@ -219,9 +219,7 @@ def _features(stream: Stream, roles: list[str], learning: dict[str, Any]) -> lis
     if named is not None:
         return [name for name in named if name not in roles]
     for name, lacking in stream.partial_columns.items():
-        warnings.warn(
-            f"Column {name!r} is left out: {lacking} doesn't have it.", DataWarning, stacklevel=callers_level()
-        )
+        warnings.warn(f"Ignoring column {name!r}: {lacking} doesn't have it.", DataWarning, stacklevel=callers_level())
     return [name for name in stream.columns if name not in roles]
 
 
