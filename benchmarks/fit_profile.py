@@ -19,7 +19,7 @@ from machine import describe
 from measured import Measurements
 from scoring import traffic
 from trueup import MCGrad, _native
-from trueup._fitting import _data, _growing, _lightgbm, _loop, _parts
+from trueup._fitting import _data, _folds, _growing, _lightgbm, _loop
 from trueup._fitting import _in_memory as _fitting
 
 WAYS = {"the paper's way": MCGrad.paper(validation=5, n_jobs=1), "defaults": MCGrad(validation=5, n_jobs=1)}
@@ -31,8 +31,8 @@ SPENT_ON: list[tuple[str, Any, str]] = [
     ("LightGBM setting up a booster", lgb.Booster, "__init__"),
     ("reading trees", _growing, "trees_and_gains"),
     ("walking trees for all rows", _data, "correction"),
-    ("rescaling", _parts, "fit_rescaling"),
-    ("rescaling", _parts, "fit_theta"),
+    ("rescaling", _folds, "fit_rescaling"),
+    ("rescaling", _folds, "fit_theta"),
     ("losses and history", _loop, "record_of_round"),
     ("splitting rows", _fitting, "make_splits"),
     ("reading the table, learning categories", _fitting, "learn_features"),

@@ -84,15 +84,14 @@ def stages(folder: Path, n_rows: int, n_features: int) -> dict[str, float]:
     """Seconds of each stage, and bytes."""
     from trueup import MCGrad
     from trueup._data import open_stream
-    from trueup._fitting import FitOptions, TableFacts, dealing_for, growth_of
+    from trueup._fitting import FitOptions, StreamRoles, TableFacts, dealing_for, growth_of
     from trueup._fitting._folds import LocalFold, shared_rescaling
     from trueup._fitting._lightgbm import LightGBMGrower
-    from trueup._fitting._plan import PackedStore
-    from trueup._fitting._streaming import roles_of
+    from trueup._fitting._packing import PackedStore
 
     options = FitOptions(**MCGrad(features=FEATURES[:n_features]).get_params())
     stream = open_stream(huge_table(folder, n_rows))
-    roles = roles_of(stream, options, label="y", score="p", weight=None, key=None)
+    roles = StreamRoles.among(stream.columns, stream.name, options, label="y", score="p")
     found: dict[str, float] = {"rows": n_rows, "features": n_features}
     clock = time.perf_counter
 

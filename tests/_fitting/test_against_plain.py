@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from trueup import MCGrad
 from trueup._fitting import PAPER_DEFAULTS, Rescaling, TrainingData, fit_rescaling, fit_theta
-from trueup._fitting._booster_text import trees_and_gains
+from trueup._fitting._growing import trees_and_gains
 from trueup._fitting._lightgbm import LightGBMGrower
 from trueup._fitting._parameters import growth_parameters
 from trueup._model import Trees

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from trueup._data import hash_column
 from trueup._fitting import PackedRows, PackingPlan, StreamRoles, TableFacts
-from trueup._fitting._plan import PackedStore
+from trueup._fitting._packing import PackedStore
 from trueup.errors import ColumnError, DataError, LabelError, ScoreError, WeightError
 
 ROLES = StreamRoles("y", "p", "w", None, ("site", "x", "z"))

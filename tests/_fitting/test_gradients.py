@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 from trueup import _native
 from trueup._fitting import TrainingData
-from trueup._fitting._booster_text import trees_and_gains
+from trueup._fitting._growing import trees_and_gains
 from trueup._fitting._lightgbm import LightGBMGrower
 from trueup._fitting._parameters import growth_parameters
 

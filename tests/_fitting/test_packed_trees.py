@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from trueup._fitting import ColumnCodes, TrainingData, edges_of_sample
 from trueup._fitting._lightgbm import LightGBMGrower
-from trueup._fitting._packed import PackedMatrix
-from trueup._fitting._packed_bins import SAMPLE_ROWS, reference_rows
+from trueup._fitting._packed import SAMPLE_ROWS, PackedMatrix, reference_rows
 from trueup._fitting._parameters import growth_parameters
 from trueup._model import Trees
 from trueup._scoring import correction

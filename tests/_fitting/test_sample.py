@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueup._fitting import row_hashes
-from trueup._fitting._sample import RowSample
+from trueup._fitting._packing import RowSample
 
 
 def sampled(pieces: list[np.ndarray], most: int) -> RowSample:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from trueup import _native
-from trueup._fitting._booster_text import trees_and_gains
+from trueup._fitting._growing import trees_and_gains
 from trueup._scoring import correction
 
 N_ROWS = 3000

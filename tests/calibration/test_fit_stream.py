@@ -265,7 +265,7 @@ def test_a_group_is_no_feature_unless_it_is_named_as_one() -> None:
 
 
 def test_a_group_validates_if_its_hash_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from trueup._fitting._summary import seeds_from
+    from trueup._fitting._options import seeds_from
 
     table = SOME.append_column("user", pa.array([f"u{n % 300}" for n in range(6_000)]))
     validating = _validating_rows(monkeypatch)
@@ -340,7 +340,7 @@ def test_without_validation_honest_rescaling_is_not_and_it_is_said() -> None:
 
 def test_a_column_that_some_files_lack_is_left_out_and_told_of(tmp_path: Path, whole: bytes) -> None:
     more = SOME.append_column("extra", pa.array(np.arange(6_000)))
-    with pytest.warns(DataWarning, match=r"Column 'extra' is left out.*batch 0") as told:
+    with pytest.warns(DataWarning, match=r"Ignoring column 'extra'.*batch 0") as told:
         model = rounds_of().fit_stream([SOME.slice(0, 3_000), more.slice(3_000)], **COLUMNS)
     assert told[0].filename == __file__
     assert file_of(model, tmp_path / "model.trueup") == whole

@@ -1,4 +1,4 @@
-"""The running logits of the rows of one split: all that a round needs of the rounds before it."""
+"""The running logits of the rows of one fold: all that a round needs of the rounds before it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,21 @@ import numpy.typing as npt
 from trueup._fitting._data import Rows, TrainingData, are_all
 from trueup._fitting._lightgbm import GrownRound, PreparedRows, RoundGrower
 from trueup._fitting._rescale import Rescaling, fit_rescaling, fit_theta
-from trueup._model import Trees
+from trueup._model import RoundRecord, Trees
 from trueup._scoring import apply_round
 
-__all__ = ["Fold", "HeldOut", "LocalFold", "LossSums", "Rescale", "Step", "convergence_bound", "shared_rescaling"]
+__all__ = [
+    "Fold",
+    "HeldOut",
+    "LocalFold",
+    "LossSums",
+    "Rescale",
+    "Step",
+    "convergence_bound",
+    "first_record",
+    "record_of_round",
+    "shared_rescaling",
+]
 
 Floats = npt.NDArray[np.float64]
 Rescale = Literal["honest", "train"] | None
@@ -166,4 +177,39 @@ def shared_rescaling(held_out: Sequence[HeldOut], n_threads: int) -> Rescaling:
         np.concatenate([fold.labels for fold in held_out]),
         np.concatenate(weights) if weights else None,
         n_threads,
+    )
+
+
+def first_record(folds: Sequence[Fold[Any]], n_threads: int) -> RoundRecord:
+    """The base scores' record."""
+    return _record(0, folds, [Rescaling()], [Step(0.0, 0.0, 0.0)], n_threads)
+
+
+def record_of_round(
+    number: int, folds: Sequence[Fold[Any]], rescalings: Sequence[Rescaling], n_threads: int
+) -> RoundRecord:
+    """Finish a grown round in all folds, and record it; the seconds are the caller's."""
+    steps = [fold.finish(rescaling, n_threads) for fold, rescaling in zip(folds, rescalings, strict=True)]
+    return _record(number, folds, rescalings, steps, n_threads)
+
+
+def _record(
+    number: int,
+    folds: Sequence[Fold[Any]],
+    rescalings: Sequence[Rescaling],
+    steps: Sequence[Step],
+    n_threads: int,
+) -> RoundRecord:
+    # Of all rows together, and not the mean of the folds' means: folds differ in size, and the loss before the first
+    # round must be the log loss of the base scores.
+    train, train_weight, valid, valid_weight = np.sum([fold.losses(n_threads) for fold in folds], axis=0)
+    return RoundRecord(
+        number=number,
+        train_loss=float(train / train_weight),
+        validation_loss=float(valid / valid_weight) if valid_weight else math.nan,
+        theta=float(np.mean([rescaling.theta for rescaling in rescalings])),
+        logit_change=float(np.mean([step.logit_change for step in steps])),
+        phi=float(np.mean([step.phi for step in steps])),
+        alpha_bound=float(np.mean([step.alpha_bound for step in steps])),
+        seconds=0.0,
     )

@@ -21,11 +21,10 @@ from trueup._data import (
 )
 from trueup._features import FeatureEncoder, learn_features
 from trueup._fitting._data import TrainingData
-from trueup._fitting._options import FitOptions
+from trueup._fitting._options import FitOptions, seeds_from
 from trueup._fitting._rounds import fit_data, fitted_model, growth_of
 from trueup._fitting._splits import Split, make_splits
-from trueup._fitting._summary import seeds_from
-from trueup._model import CalibrationModel, RoundRecord
+from trueup._model import CalibrationModel
 from trueup._runtime import give_back_memory
 from trueup._scoring import score_logits
 from trueup.errors import DataError, LabelError, ParameterError, ScoreError
@@ -37,8 +36,8 @@ Floats = npt.NDArray[np.float64]
 
 def fit_model(
     options: FitOptions, X: Any, y: Any, *, scores: Any, sample_weight: Any, groups: Any, eval_set: Any
-) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
-    """Fit a model, and tell how it came about."""
+) -> CalibrationModel:
+    """Fit a model on a table in memory."""
     table = read_table(X)
     if table.n_rows == 0:
         raise DataError("X has no rows: found array with 0 sample(s), and at least one is needed.")
@@ -73,10 +72,9 @@ def fit_model(
         )
     outcome = fit_data(data, n_fit, splits, parameters, options)
     positive_rate = float(np.average(data.labels[:n_fit], weights=data.weights_of(slice(n_fit))))
-    model = fitted_model(
+    return fitted_model(
         options, spec, outcome, labels=labels, base_rate=base_rate, n_rows=n_fit, positive_rate=positive_rate
     )
-    return model, outcome.history
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,7 @@ import numpy.typing as npt
 from trueup._fitting._data import Rows, TrainingData, take_rows
 from trueup._fitting._growing import copy_bins, grow_trees, naming_lightgbm, safe_threads
 from trueup._fitting._lightgbm_private import add_columns
-from trueup._fitting._packed import PackedMatrix, with_real_thresholds
-from trueup._fitting._packed_bins import PACKED_PARAMETERS, packed_dataset
+from trueup._fitting._packed import PACKED_PARAMETERS, PackedMatrix, packed_dataset, with_real_thresholds
 from trueup._fitting._parameters import GrowthParameters
 from trueup._model import Trees
 from trueup._runtime import give_back_memory

@@ -6,25 +6,24 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup._fitting._data import Rows, TrainingData, are_all
-from trueup._fitting._folds import Fold, LocalFold, Rescale, shared_rescaling
+from trueup._fitting._folds import Fold, LocalFold, Rescale, first_record, record_of_round, shared_rescaling
 from trueup._fitting._growing import Cancelled
-from trueup._fitting._history import first_record, record_of_round
 from trueup._fitting._lightgbm import GrownRound, RoundGrower
 from trueup._fitting._rescale import Rescaling
 from trueup._fitting._splits import Split
 from trueup._model import FittedRound, RoundRecord, Trees
-from trueup._runtime import Workers, has_idle_threads
+from trueup._runtime import Progress, Workers, has_idle_threads, shown_progress
 
-__all__ = ["FitOutcome", "FitPlan", "Listener", "fit_folds", "fit_rounds"]
+__all__ = ["FitOutcome", "FitPlan", "RoundProgress", "fit_folds", "fit_rounds", "shown_rounds"]
 
 Floats = npt.NDArray[np.float64]
 HeldOutT = TypeVar("HeldOutT")
@@ -32,17 +31,35 @@ _Round = tuple[GrownRound, Rescaling]
 _Agree = Callable[[Sequence[Any], int], Rescaling]
 
 
-class Listener(Protocol):
-    """Whoever wants to see a fit go on."""
+class RoundProgress:
+    """Tells a progress bar of rounds and their losses."""
+
+    def __init__(self, progress: Progress, max_rounds: int) -> None:
+        self._progress = progress
+        self._max_rounds = max_rounds
 
     def round_finished(self, record: RoundRecord) -> None:
         """A round was grown and validated."""
+        loss = f"train {record.train_loss:.5f}"
+        if record.validation_loss == record.validation_loss:
+            loss += f"  validation {record.validation_loss:.5f}"
+        after = f"growing round {record.number + 1}" if record.number < self._max_rounds else "the last"
+        self._progress.now(f"round {record.number}: {loss}, {after}")
 
     def refit_started(self, n_rounds: int) -> None:
         """The number of rounds is chosen, and they are fitted on all rows now."""
+        self._progress.now(f"fitting {n_rounds} rounds on all rows", done=0, total=n_rounds)
 
     def refit_round_finished(self, number: int, n_rounds: int) -> None:
         """A round of the fit on all rows was grown."""
+        self._progress.now(f"fitting on all rows: round {number} of {n_rounds}", done=number, total=n_rounds)
+
+
+@contextlib.contextmanager
+def shown_rounds(verbose: int, max_rounds: int) -> Iterator[RoundProgress]:
+    """Show rounds and losses on a terminal; anywhere else nothing."""
+    with shown_progress(verbose, "round 1") as progress:
+        yield RoundProgress(progress, max_rounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +85,7 @@ class FitOutcome:
     gains: Floats
 
 
-def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: Listener) -> FitOutcome:
+def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: RoundProgress) -> FitOutcome:
     """Fit rounds until the validation loss stops falling, then that many on all rows.
 
     Where threads would be idle, the fit on all rows follows the search in one of them: it is at most a round ahead of
@@ -97,7 +114,7 @@ def fit_folds(
     folds: Iterable[Fold[HeldOutT]],
     final_fold: Callable[[threading.Event], Fold[HeldOutT]] | None,
     plan: FitPlan,  # what to fit; its rows are not looked at, only whether there are splits
-    listener: Listener,
+    listener: RoundProgress,
     agree: Callable[[Sequence[HeldOutT], int], Rescaling],  # gives one rescaling for all folds from what they held out
 ) -> FitOutcome:
     """Fit rounds on folds that are anywhere, and forget the folds when the search is over.
@@ -130,7 +147,9 @@ class _Search:
         self.history = [first_record(folds, plan.n_threads)]
         self.rounds: list[_Round] = []  # those of the first split
 
-    def run(self, listener: Listener, workers: Workers, share: int, beside: Callable[[], None] | None = None) -> None:
+    def run(
+        self, listener: RoundProgress, workers: Workers, share: int, beside: Callable[[], None] | None = None
+    ) -> None:
         """Search, with `share` threads for each split; `beside` is called in each round when its jobs are in line."""
         for number in range(1, self._plan.max_rounds + 1):
             self._round(number, workers, share, beside)
@@ -196,7 +215,7 @@ class _FinalFit:
             self._goes_on = True
         self._following = workers.start(lambda: self._follow(search, workers, n_threads))
 
-    def complete(self, search: _Search, listener: Listener) -> None:
+    def complete(self, search: _Search, listener: RoundProgress) -> None:
         """Wait for what is under way and grow the rounds that are missing, when the search is over."""
         with self._lock:
             self._wanted = search.best

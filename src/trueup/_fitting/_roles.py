@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data import listed, read_scores, read_weights
+from trueup._fitting._options import FitOptions
 from trueup.errors import ColumnError, LabelError, ParameterError, WeightError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["StreamRoles", "batch_scores", "batch_weights", "naming_roles"]
+__all__ = ["StreamRoles", "batch_scores", "batch_weights", "naming_roles", "score_of"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -42,15 +43,15 @@ class StreamRoles:
         cls,
         columns: Sequence[str],
         where: str,
+        options: FitOptions,
         *,
         label: str,
-        score: str | None,
-        weight: str | None,
-        group: str | None,
-        features: Sequence[str] | None,
-        categorical: Iterable[str | int] | str,
+        score: str | None = None,
+        weight: str | None = None,
+        group: str | None = None,
     ) -> StreamRoles:
         """The roles of the columns of a table; all that have no other role are features, unless some are named."""
+        score, features, categorical = score_of(options, score), options.features, options.categorical_features
         named = cls(label, score, weight, None, ()).columns
         if features is not None and isinstance(features, str):
             raise ParameterError(f"features must be a list of names, got the string {features!r}. Use [{features!r}].")
@@ -85,6 +86,13 @@ class StreamRoles:
         """All columns that are read."""
         others = [name for name in (self.label, self.score, self.weight, self.group) if name is not None]
         return tuple(dict.fromkeys([*self.features, *others]))
+
+
+def score_of(options: FitOptions, score: str | None) -> str | None:
+    """The column of scores, which may be named in two ways."""
+    if score is not None and options.score_column not in (None, score):
+        raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
+    return options.score_column if score is None else score
 
 
 @contextlib.contextmanager

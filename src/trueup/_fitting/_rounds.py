@@ -12,12 +12,10 @@ from trueup._data import Labels
 from trueup._fitting._data import Rows, TrainingData
 from trueup._fitting._folds import Rescale
 from trueup._fitting._lightgbm import LightGBMGrower
-from trueup._fitting._loop import FitOutcome, FitPlan, fit_rounds
-from trueup._fitting._options import FitOptions
+from trueup._fitting._loop import FitOutcome, FitPlan, fit_rounds, shown_rounds
+from trueup._fitting._options import FitOptions, package_versions
 from trueup._fitting._parameters import GrowthParameters, growth_parameters
-from trueup._fitting._progress import shown_rounds
 from trueup._fitting._splits import Split
-from trueup._fitting._summary import package_versions
 from trueup._model import CalibrationModel, FeatureSpec, TrainingSummary
 from trueup._runtime import thread_count
 from trueup.errors import InsufficientDataWarning, RescaleWarning, callers_level

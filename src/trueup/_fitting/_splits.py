@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from trueup._data import Hashes, mix_hashes
 from trueup._fitting._data import Rows
-from trueup._fitting._sample import row_hashes
+from trueup._fitting._packing import row_hashes
 from trueup.errors import ParameterError
 
 __all__ = [

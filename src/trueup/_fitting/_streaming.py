@@ -9,34 +9,30 @@ from typing import Any
 import numpy as np
 
 from trueup._data import Stream, listed, naming, open_stream
-from trueup._fitting._facts import TableFacts
-from trueup._fitting._options import FitOptions
-from trueup._fitting._plan import PackedRows, PackedStore, PackingPlan
-from trueup._fitting._roles import StreamRoles
+from trueup._fitting._options import FitOptions, seeds_from
+from trueup._fitting._packing import PackedRows, PackedStore, PackingPlan, TableFacts
+from trueup._fitting._roles import StreamRoles, score_of
 from trueup._fitting._rounds import fit_data, fitted_model, growth_of
 from trueup._fitting._splits import dealing_for
-from trueup._fitting._summary import seeds_from
-from trueup._model import CalibrationModel, FeatureSpec, RoundRecord
+from trueup._model import CalibrationModel, FeatureSpec
 from trueup._runtime import give_back_memory, shown_progress
 from trueup._scoring import score_logits
 from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 
-__all__ = ["check_before_reading", "fit_stream_model", "most_intervals", "roles_of"]
+__all__ = ["check_before_reading", "fit_stream_model", "most_intervals"]
 
 _MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
 
 
-def fit_stream_model(
-    options: FitOptions, source: Any, *, label: str, score: str | None, weight: str | None, group: str | None
-) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
-    """Fit a model on a table that is read twice and never held, and tell how it came about."""
+def fit_stream_model(options: FitOptions, source: Any, **columns: str | None) -> CalibrationModel:
+    """Fit a model on a table that is read twice and never held; `columns` names label, score, weight and group."""
     stream = open_stream(source)
     if not stream.rereadable:
         raise TableError(
             f"{stream.name} can be read only once, and a fit reads its rows twice. Pass files, a dataset, a query, or "
             "a list of batches."
         )
-    roles = roles_of(stream, options, label=label, score=score, weight=weight, group=group)
+    roles = _roles_of(stream, options, columns)
     seeds = seeds_from(options.random_state)
     check_before_reading(options, seeds)
     plan, rows = _packed(stream, roles, options)
@@ -50,7 +46,7 @@ def fit_stream_model(
     parameters, follows = growth_of(options, plan.spec, seeds[1]), data.n_rows <= _MOST_ROWS_AT_ONCE
     outcome = fit_data(data, data.n_rows, splits, parameters, options, follows=follows)
     positive_rate = float(np.average(data.labels, weights=data.weights))
-    model = fitted_model(
+    return fitted_model(
         options,
         plan.spec,
         outcome,
@@ -59,18 +55,13 @@ def fit_stream_model(
         n_rows=data.n_rows,
         positive_rate=positive_rate,
     )
-    return model, outcome.history
 
 
-def roles_of(
-    stream: Stream, options: FitOptions, *, label: str, score: str | None, weight: str | None, group: str | None
-) -> StreamRoles:
+def _roles_of(stream: Stream, options: FitOptions, columns: dict[str, Any]) -> StreamRoles:
     """Which column of a stream is what; columns that are not in every file are ignored, with a warning."""
-    if score is not None and options.score_column not in (None, score):
-        raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
-    score = options.score_column if score is None else score
     named = () if isinstance(options.features, str) else options.features or ()
-    stream.check([name for name in (label, score, weight, group, *named) if name is not None])
+    columns = {**columns, "score": score_of(options, columns.get("score"))}
+    stream.check([name for name in (*columns.values(), *named) if name is not None])
     if stream.partial_columns and options.features is None:
         name, where = next(iter(stream.partial_columns.items()))
         warnings.warn(
@@ -79,16 +70,7 @@ def roles_of(
             DataWarning,
             stacklevel=callers_level(),
         )
-    return StreamRoles.among(
-        stream.columns,
-        stream.name,
-        label=label,
-        score=score,
-        weight=weight,
-        group=group,
-        features=options.features,
-        categorical=options.categorical_features,
-    )
+    return StreamRoles.among(stream.columns, stream.name, options, **columns)
 
 
 def most_intervals(options: FitOptions) -> int:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from trueup._fitting import FitOptions, fit_model, fit_stream_model
-from trueup._model import CalibrationModel, RoundRecord
+from trueup._model import CalibrationModel
 from trueup._scoring import Calibrator, load
-from trueup.errors import ModelFileError, ScoreError
+from trueup.calibration._predictions import Predictions
+from trueup.errors import ModelFileError
 
 __all__ = ["MCGrad"]
 
 Floats = npt.NDArray[np.float64]
 
 
-class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilities that are true in every segment, without a list of segments.
 
     MCGrad takes the scores of any classifier and the features of its rows. In each round it grows a few small
@@ -209,10 +209,9 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
             y = column_or_1d(y, warn=True)
         options = FitOptions(**self.get_params(deep=False))
-        model, history = fit_model(
-            options, X, y, scores=scores, sample_weight=sample_weight, groups=groups, eval_set=eval_set
+        self._set_model(
+            fit_model(options, X, y, scores=scores, sample_weight=sample_weight, groups=groups, eval_set=eval_set)
         )
-        self._set_model(model, history)
         return self
 
     def fit_stream(
@@ -254,106 +253,8 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (5000,)
         """
         options = FitOptions(**self.get_params(deep=False))
-        model, history = fit_stream_model(options, source, label=label, score=score, weight=weight, group=group)
-        self._set_model(model, history)
+        self._set_model(fit_stream_model(options, source, label=label, score=score, weight=weight, group=group))
         return self
-
-    def calibrate(self, X: Any, scores: Any = None) -> Floats:
-        """Calibrated probabilities of the positive class.
-
-        Parameters
-        ----------
-        X : table
-            The rows; columns are found by name.
-        scores : array-like, optional
-            The base model's probabilities; needed if they were at fit.
-
-        Returns
-        -------
-        float64 array
-            One probability a row; NaN, with a warning, where the score is missing.
-        """
-        check_is_fitted(self, "model_")
-        return self._calibrator.calibrate(X, scores)
-
-    def staged_calibrate(self, X: Any, scores: Any = None) -> Iterator[Floats]:
-        """Calibrated probabilities after each round.
-
-        Parameters
-        ----------
-        X : table
-            The rows.
-        scores : array-like, optional
-            The base model's probabilities; needed if they were at fit.
-
-        Yields
-        ------
-        float64 array
-            The probabilities after round 1, 2, ...
-        """
-        check_is_fitted(self, "model_")
-        return self._calibrator.staged(X, scores)
-
-    def predict_proba(self, X: Any, *, scores: Any = None) -> Floats:
-        """Calibrated probabilities of both classes.
-
-        Parameters
-        ----------
-        X : table
-            The rows.
-        scores : array-like, optional
-            The base model's probabilities; needed if they were at fit.
-
-        Returns
-        -------
-        float64 array of two columns
-            In the order of ``classes_``.
-        """
-        positive = self.calibrate(X, scores)
-        columns = [1 - positive, positive]
-        return np.column_stack(columns if self.model_.positive_column else columns[::-1])
-
-    def predict(self, X: Any, *, scores: Any = None) -> npt.NDArray[Any]:
-        """The more probable label of each row.
-
-        Parameters
-        ----------
-        X : table
-            The rows.
-        scores : array-like, optional
-            The base model's probabilities; needed if they were at fit.
-
-        Returns
-        -------
-        array
-            Labels from ``classes_``.
-        """
-        positive = self.calibrate(X, scores)
-        missing = int(np.isnan(positive).sum())
-        if missing:
-            raise ScoreError(f"{missing:,} of {len(positive):,} rows have no score, hence no label. Drop those rows.")
-        return np.asarray(np.array(self.model_.classes)[(positive > 0.5).astype(np.intp)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, scores: Any = None) -> float:
-        """Share of the rows whose more probable label is right.
-
-        Parameters
-        ----------
-        X : table
-            The rows.
-        y : array-like
-            Their labels.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        scores : array-like, optional
-            The base model's probabilities; needed if they were at fit.
-
-        Returns
-        -------
-        float
-            The accuracy. `trueup.metrics` has what probabilities are better judged by.
-        """
-        return float(accuracy_score(y, self.predict(X, scores=scores), sample_weight=sample_weight))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, atomically.
@@ -389,14 +290,14 @@ class MCGrad(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not model.positive_column:  # also if JSON can't hold the label, a date, say
             parameters["pos_label"] = model.classes[1]
         estimator = cls(**parameters)
-        estimator._set_model(model, model.summary.history)
+        estimator._set_model(model)
         return estimator
 
-    def _set_model(self, model: CalibrationModel, history: tuple[RoundRecord, ...]) -> None:
+    def _set_model(self, model: CalibrationModel) -> None:
         spec = model.features
         self.model_ = model
         self.n_rounds_ = len(model.rounds)
-        self.history_ = history
+        self.history_ = model.summary.history
         self.classes_ = np.array(sorted(model.classes))
         self.n_features_in_ = len(spec.columns)
         if spec.named:

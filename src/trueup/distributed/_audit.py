@@ -10,10 +10,9 @@ import numpy as np
 from trueup._data import listed
 from trueup._fitting import SAMPLE_ROWS, StreamRoles, batch_scores, batch_weights, naming_roles, row_hashes
 from trueup.auditing import AuditResult, Sketch, SketchBuilder, SketchSpec, make_sketch, merge_sketches
-from trueup.distributed._cluster import columns_of, connected, reduced, shared_with_all
+from trueup.distributed._cluster import columns_of, connected, naming_unreadable, reduced, shared_with_all
 from trueup.distributed._partitions import ROWS_A_PARTITION, as_arrow, naming_partition
 from trueup.distributed._shard import worker_threads
-from trueup.distributed._sources import naming_unreadable
 from trueup.errors import ColumnError, TableError
 from trueup.segments import MIN_VARIANCE
 

@@ -37,10 +37,18 @@ from trueup._fitting import (
     too_few,
     warn_of_too_few,
 )
-from trueup._model import CalibrationModel, RoundRecord
+from trueup._model import CalibrationModel
 from trueup._scoring import score_logits
 from trueup.calibration import MCGrad
-from trueup.distributed._cluster import Partitions, columns_of, connected, reduced, shared_with_all, spread
+from trueup.distributed._cluster import (
+    Partitions,
+    columns_of,
+    connected,
+    naming_unreadable,
+    reduced,
+    shared_with_all,
+    spread,
+)
 from trueup.distributed._fold import DaskFold, DaskRows, agreed_rescaling
 from trueup.distributed._partitions import (
     PartitionFacts,
@@ -56,8 +64,7 @@ from trueup.distributed._partitions import (
     sampled_codes,
 )
 from trueup.distributed._shard import Growth, forget
-from trueup.distributed._sources import naming_unreadable
-from trueup.errors import DataError, ParameterError
+from trueup.errors import DataError
 
 __all__ = ["fit_dask"]
 
@@ -125,35 +132,14 @@ def fit_dask(
     fitted: MCGrad = MCGrad() if estimator is None else clone(estimator)
     options = FitOptions(**fitted.get_params(deep=False))
     with connected(client) as cluster:
-        model, history = _fit(options, frame, cluster, label=label, score=score, weight=weight, group=group)
-    fitted._set_model(model, history)
+        model = _fit(options, frame, cluster, label=label, score=score, weight=weight, group=group)
+    fitted._set_model(model)
     return fitted
 
 
-def _fit(
-    options: FitOptions,
-    frame: Any,
-    client: Any,
-    *,
-    label: str,
-    score: str | None,
-    weight: str | None,
-    group: str | None,
-) -> tuple[CalibrationModel, tuple[RoundRecord, ...]]:
-    """Fit a model on a frame whose partitions stay on the workers, and tell how it came about."""
-    columns = columns_of(frame)
-    if score is not None and options.score_column not in (None, score):
-        raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
-    roles = StreamRoles.among(
-        columns,
-        "The frame",
-        label=label,
-        score=options.score_column if score is None else score,
-        weight=weight,
-        group=group,
-        features=options.features,
-        categorical=options.categorical_features,
-    )
+def _fit(options: FitOptions, frame: Any, client: Any, **columns: Any) -> CalibrationModel:
+    """Fit a model on a frame whose partitions stay on the workers; `columns` names label, score, weight and group."""
+    roles = StreamRoles.among(columns_of(frame), "The frame", options, **columns)
     seeds = seeds_from(options.random_state)
     check_before_reading(options, seeds)
     partitions = list(frame.to_delayed())
@@ -162,7 +148,7 @@ def _fit(
     rows, sizes, base_rate, positive_rate, reason = _packed(client, partitions, plan, dealing)
     parameters = growth_of(options, plan.spec, seeds[1])
     outcome = _fitted(rows, sizes, dealing, plan, reason=reason, parameters=parameters, options=options)
-    model = fitted_model(
+    return fitted_model(
         options,
         plan.spec,
         outcome,
@@ -171,7 +157,6 @@ def _fit(
         n_rows=plan.n_rows,
         positive_rate=positive_rate,
     )
-    return model, outcome.history
 
 
 def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options: FitOptions) -> PackingPlan:
