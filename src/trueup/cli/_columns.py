@@ -205,11 +205,12 @@ def _pandas_index(table: Any) -> list[str]:
     try:
         index = json.loads(stored[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError):
-        return []
+        index = ["", "Unnamed: 0"]  # what it is called in a CSV file, and when that was read and written again
     names = [name for name in index if isinstance(name, str) and name in table.column_names]
     for name in names:
+        what = f"column {name!r}" if name else "the column without a name"
         warnings.warn(
-            f"Ignoring column {name!r}: it is the index of a pandas DataFrame. To use it, name it in --features.",
+            f"Ignoring {what}: it is the index of a pandas DataFrame. To use it, name it in --features.",
             DataWarning,
             stacklevel=3,
         )

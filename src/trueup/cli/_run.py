@@ -55,8 +55,7 @@ def run(arguments: Sequence[str]) -> int:
                 traceback.print_exc()
             _say(f"error: {error_line(error)}")
             if isinstance(error, WrongUsageError):
-                program = " ".join(["trueup", *[name for name in arguments if not name.startswith("-")][:1]])
-                _say(f"Usage: {program} [OPTIONS] ... For all options: {program} --help")
+                _say(_usage(arguments))
             return exit_code_of(error)
 
 
@@ -76,6 +75,8 @@ def _run(arguments: Sequence[str], state: RunState) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except _UsageError as error:
+        if not error.format_message():  # nothing was asked for, and the help page has been printed
+            return ExitCode.USAGE
         raise WrongUsageError(error.format_message()) from None
     if work == ExitCode.STOPPED:
         raise KeyboardInterrupt
@@ -100,6 +101,15 @@ def _plain_warnings() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
+
+
+def _usage(arguments: Sequence[str]) -> str:
+    from trueup.cli._app import EXAMPLES
+
+    named = next((name for name in arguments if not name.startswith("-")), "")
+    known = {work.__name__ for work in EXAMPLES}
+    program = f"trueup {named}" if named in known else "trueup"
+    return f"Usage: {program} [OPTIONS] ... For all options: {program} --help"
 
 
 def _say(line: str) -> None:

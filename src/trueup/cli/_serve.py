@@ -8,106 +8,107 @@ from typing import Annotated
 
 import typer
 
+from trueup.cli import _options as opt
 from trueup.cli._errors import WrongUsageError
 
 __all__ = ["serve"]
 
-_WHERE, _WHO, _LIMITS, _MODELS = "Where", "Who may ask", "Limits", "Models"
+WHERE, ACCESS, LIMITS = "Where", "Access", "Limits"
 _MIB = 2**20
 _DEFAULT_NAME = "default"
 
 
 def serve(
     models: Annotated[
-        list[str],
-        typer.Argument(help="Model files, or NAME=FILE; the first is the default.", metavar="[NAME=]FILE..."),
+        list[str], typer.Argument(help="Model files, or NAME=FILE; the first is the default.", metavar="[NAME=]FILE")
     ],
     *,
     shadow: Annotated[
         list[str] | None,
-        typer.Option(
+        opt.option(
             "--shadow",
-            help="A candidate that scores the same traffic and changes no answer; NAME= tells for which model.",
-            metavar="[NAME=]FILE",
-            rich_help_panel=_MODELS,
+            "A candidate that scores the same traffic but changes no answer. NAME= says beside which model it runs.",
+            opt.MODEL,
+            "[NAME=]FILE",
         ),
     ] = None,
     shadow_log: Annotated[
         str | None,
-        typer.Option(
-            help="Add the scores of both to this file of JSON lines, without feature values.", rich_help_panel=_MODELS
-        ),
+        opt.option("--shadow-log", "Add both scores, but no features, to this file of JSON lines.", opt.MODEL, "FILE"),
     ] = None,
     reload_every: Annotated[
         float,
-        typer.Option(
-            min=0.0, help="Seconds between looks at the model files; 0: on SIGHUP only.", rich_help_panel=_MODELS
+        opt.option(
+            "--reload-every",
+            "How many seconds to wait between looks at the model files. With 0, only SIGHUP reloads them.",
+            opt.MODEL,
+            "SECONDS",
+            min=0.0,
         ),
     ] = 1.0,
     allow_unknown_columns: Annotated[
         bool,
-        typer.Option(
+        opt.flag(
             "--allow-unknown-columns",
-            help="Ignore columns that the model does not know, instead of refusing the request.",
-            rich_help_panel=_MODELS,
+            "Ignore columns that the model does not know, instead of refusing the request.",
+            opt.MODEL,
         ),
     ] = False,
     max_model_memory: Annotated[
         int,
-        typer.Option(
+        opt.option(
+            "--max-model-memory",
+            "How much memory loading a model file may take. Larger files are refused.",
+            opt.MODEL,
+            "MIB",
             min=1,
-            help="MiB of memory that loading a model file may take; larger files are refused.",
-            rich_help_panel=_MODELS,
         ),
     ] = 512,
-    host: Annotated[str, typer.Option(help="The address to listen on.", rich_help_panel=_WHERE)] = "127.0.0.1",
+    host: Annotated[str, opt.option("--host", "The address to listen on.", WHERE, "ADDRESS")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.", rich_help_panel=_WHERE)
+        int, opt.option("--port", "The port to listen on; 0 takes any that is free.", WHERE, "N", min=0, max=65535)
     ] = 8000,
     workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes; by default one a core that may be used.", rich_help_panel=_WHERE),
+        int | None, opt.option("--workers", "How many processes: by default one per usable core.", WHERE, "N", min=1)
     ] = None,
-    certfile: Annotated[str | None, typer.Option(help="A PEM certificate, for TLS.", rich_help_panel=_WHO)] = None,
-    keyfile: Annotated[str | None, typer.Option(help="The PEM key of it.", rich_help_panel=_WHO)] = None,
+    certfile: Annotated[str | None, opt.option("--certfile", "A PEM certificate, for TLS.", ACCESS, "FILE")] = None,
+    keyfile: Annotated[str | None, opt.option("--keyfile", "The PEM key of the certificate.", ACCESS, "FILE")] = None,
     token_file: Annotated[
-        str | None, typer.Option(help="A file that holds the bearer token.", rich_help_panel=_WHO)
+        str | None, opt.option("--token-file", "A file that holds the bearer token.", ACCESS, "FILE")
     ] = None,
     token_env: Annotated[
         str,
-        typer.Option(help="Without a file, the environment variable that holds it.", rich_help_panel=_WHO),
+        opt.option("--token-env", "The environment variable that holds it, without --token-file.", ACCESS, "NAME"),
     ] = "TRUEUP_TOKEN",
-    max_rows: Annotated[int, typer.Option(min=1, help="Rows a request.", rich_help_panel=_LIMITS)] = 100_000,
-    max_body: Annotated[int, typer.Option(min=1, help="MiB a request.", rich_help_panel=_LIMITS)] = 32,
+    max_rows: Annotated[int, opt.option("--max-rows", "Rows per request.", LIMITS, "N", min=1)] = 100_000,
+    max_body: Annotated[int, opt.option("--max-body", "MiB per request.", LIMITS, "MIB", min=1)] = 32,
     max_requests: Annotated[
-        int, typer.Option(min=1, help="Requests at once a worker; more get 503.", rich_help_panel=_LIMITS)
+        int, opt.option("--max-requests", "Requests at once per worker. More get 503.", LIMITS, "N", min=1)
     ] = 64,
     max_connections: Annotated[
-        int, typer.Option(min=1, help="Open connections per worker; more wait.", rich_help_panel=_LIMITS)
+        int, opt.option("--max-connections", "Open connections per worker. More have to wait.", LIMITS, "N", min=1)
     ] = 1000,
     request_timeout: Annotated[
         float,
-        typer.Option(
-            min=0.1, help="Seconds that a client may take to send a body or take an answer.", rich_help_panel=_LIMITS
+        opt.option(
+            "--request-timeout", "How long a client may take to send or receive a body.", LIMITS, "SECONDS", min=0.1
         ),
     ] = 10.0,
     keep_alive: Annotated[
         float,
-        typer.Option(min=0.1, help="Seconds that a connection may be idle or send headers.", rich_help_panel=_LIMITS),
+        opt.option("--keep-alive", "How long a connection may be idle or send headers.", LIMITS, "SECONDS", min=0.1),
     ] = 30.0,
     drain: Annotated[
         float,
-        typer.Option(
-            min=0.0,
-            help="Seconds in which open connections are told to go when the server stops.",
-            rich_help_panel=_LIMITS,
-        ),
+        opt.option("--drain", "When stopping, how long to ask open connections to leave.", LIMITS, "SECONDS", min=0.0),
     ] = 1.0,
     stop_timeout: Annotated[
         float,
-        typer.Option(min=1.0, help="Seconds that requests in flight are given then.", rich_help_panel=_LIMITS),
+        opt.option("--stop-timeout", "How long requests may then take to finish.", LIMITS, "SECONDS", min=1.0),
     ] = 30.0,
-    access_log: Annotated[bool, typer.Option(help="Write a line of log for each request.")] = True,
+    access_log: Annotated[
+        bool, opt.option("--access-log/--no-access-log", "Log a line per request.", opt.OUTPUT, "")
+    ] = True,
 ) -> None:
     """Answer live traffic over HTTP: JSON rows or Arrow streams in, calibrated probabilities out."""
     named = dict(_named(entry) for entry in models)
