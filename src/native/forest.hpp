@@ -19,7 +19,7 @@
 
 namespace trueup {
 
-// A view of the arrays of a model file; see trueup.model.Trees for what each one means.
+// A view of the arrays of a model file; see trueup._model.Trees for what each one means.
 struct TreeArrays {
     const std::int32_t* round_offsets;
     const double* thetas;
