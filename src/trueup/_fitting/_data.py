@@ -12,8 +12,6 @@ from trueup._fitting._packed import PackedMatrix
 from trueup._model import Trees
 from trueup._scoring import correction
 
-__all__ = ["Rows", "TrainingData", "are_all", "take_rows"]
-
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]  # LightGBM counts rows in 32 bits too
 _MANY = 1_000_000  # rows of which a column of numbers is no burden

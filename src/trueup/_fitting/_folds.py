@@ -12,23 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._fitting._data import Rows, TrainingData, are_all
-from trueup._fitting._lightgbm import GrownRound, PreparedRows, RoundGrower
+from trueup._fitting._lightgbm import GrownRound, LightGBMGrower
 from trueup._fitting._rescale import Rescaling, fit_rescaling, fit_theta
 from trueup._model import RoundRecord, Trees
 from trueup._scoring import apply_round
-
-__all__ = [
-    "Fold",
-    "HeldOut",
-    "LocalFold",
-    "LossSums",
-    "Rescale",
-    "Step",
-    "convergence_bound",
-    "first_record",
-    "record_of_round",
-    "shared_rescaling",
-]
 
 Floats = npt.NDArray[np.float64]
 Rescale = Literal["honest", "train"] | None
@@ -89,13 +76,13 @@ class LocalFold:
     """Training and validation rows of this process, with the logits of all."""
 
     def __init__(
-        self, data: TrainingData, grower: RoundGrower, train: Rows | None, valid: Rows, cancel: threading.Event
+        self, data: TrainingData, grower: LightGBMGrower, train: Rows | None, valid: Rows, cancel: threading.Event
     ) -> None:
         if train is not None and are_all(train, data.n_rows):
             train = None
         self._data, self._valid = data, valid
         self._train: Rows | slice = slice(None) if train is None else train  # of which nothing is copied
-        self._prepared: PreparedRows = grower.prepare(train, cancel)
+        self._prepared = grower.prepare(train, cancel)
         self._logits = data.base_logits
         self._trees = Trees.constant(0.0)
         self._correction: Floats | None = None

@@ -17,8 +17,6 @@ from trueup._fitting._lightgbm_private import leave_network
 from trueup._model import ARRAY_TYPES, Trees
 from trueup.errors import TrainingError
 
-__all__ = ["Cancelled", "copy_bins", "grow_trees", "naming_lightgbm", "safe_threads", "trees_and_gains"]
-
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 _ROWS_A_THREAD = 20_000  # with fewer, threads spend their time waiting for each other

@@ -29,8 +29,6 @@ from trueup._runtime import give_back_memory
 from trueup._scoring import score_logits
 from trueup.errors import DataError, LabelError, ParameterError, ScoreError
 
-__all__ = ["fit_model"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -26,8 +26,6 @@ from trueup._fitting._parameters import GrowthParameters
 from trueup._model import Trees
 from trueup._runtime import give_back_memory
 
-__all__ = ["GrownRound", "LightGBMGrower", "PreparedRows", "RoundGrower"]
-
 Floats = npt.NDArray[np.float64]
 
 
@@ -37,20 +35,6 @@ class GrownRound:
 
     trees: Trees
     gains: Floats
-
-
-class PreparedRows(Protocol):
-    """Rows that are ready to grow trees in any number of rounds."""
-
-    def grow(self, logits: Floats, n_threads: int) -> GrownRound:
-        """The trees of a round that starts from these logits."""
-
-
-class RoundGrower(Protocol):
-    """Whoever grows trees: LightGBM here, or a cluster of them."""
-
-    def prepare(self, rows: Rows | None, cancel: threading.Event) -> PreparedRows:
-        """Get rows ready, None being all rows; when `cancel` is set, growing on them ends with `Cancelled`."""
 
 
 class LightGBMGrower:
@@ -64,11 +48,11 @@ class LightGBMGrower:
         shares_bins = shares_bins or isinstance(data.matrix, PackedMatrix)
         self._bins_of_all = _Bins(data, None, n_threads) if shares_bins else None
 
-    def prepare(self, rows: Rows | None, cancel: threading.Event) -> _BinnedRows:
+    def prepare(self, rows: Rows | None, cancel: threading.Event) -> BinnedRows:
         """Get rows ready, None being all rows; when `cancel` is set, growing on them ends with `Cancelled`."""
         if self._bins_of_all is None:
-            return _BinnedRows(self, rows, _Bins(self.data, rows, 1), None, cancel)
-        return _BinnedRows(self, rows, self._bins_of_all, rows, cancel)
+            return BinnedRows(self, rows, _Bins(self.data, rows, 1), None, cancel)
+        return BinnedRows(self, rows, self._bins_of_all, rows, cancel)
 
 
 class _Bins:
@@ -97,7 +81,7 @@ class _Bins:
         return _dataset(self._data, self._rows, matrix, parameters, categorical).construct()
 
 
-class _BinnedRows:
+class BinnedRows:
     """Rows that grow trees, and which of some bins are theirs; None is all."""
 
     def __init__(

@@ -6,8 +6,6 @@ from typing import Any
 
 import lightgbm as lgb
 
-__all__ = ["add_columns", "leave_network", "parameter_aliases"]
-
 _append: Any = getattr(getattr(lgb.basic, "_LIB", None), "LGBM_DatasetAddFeaturesFrom", None)
 _check: Any = getattr(lgb.basic, "_safe_call", None)
 

@@ -17,13 +17,11 @@ import numpy.typing as npt
 from trueup._fitting._data import Rows, TrainingData, are_all
 from trueup._fitting._folds import Fold, LocalFold, Rescale, first_record, record_of_round, shared_rescaling
 from trueup._fitting._growing import Cancelled
-from trueup._fitting._lightgbm import GrownRound, RoundGrower
+from trueup._fitting._lightgbm import GrownRound, LightGBMGrower
 from trueup._fitting._rescale import Rescaling
 from trueup._fitting._splits import Split
 from trueup._model import FittedRound, RoundRecord, Trees
 from trueup._runtime import Progress, Workers, has_idle_threads, shown_progress
-
-__all__ = ["FitOutcome", "FitPlan", "RoundProgress", "fit_folds", "fit_rounds", "shown_rounds"]
 
 Floats = npt.NDArray[np.float64]
 HeldOutT = TypeVar("HeldOutT")
@@ -85,7 +83,7 @@ class FitOutcome:
     gains: Floats
 
 
-def fit_rounds(data: TrainingData, grower: RoundGrower, plan: FitPlan, listener: RoundProgress) -> FitOutcome:
+def fit_rounds(data: TrainingData, grower: LightGBMGrower, plan: FitPlan, listener: RoundProgress) -> FitOutcome:
     """Fit rounds until the validation loss stops falling, then that many on all rows.
 
     Where threads would be idle, the fit on all rows follows the search in one of them: it is at most a round ahead of

@@ -14,8 +14,6 @@ import numpy as np
 from trueup._runtime import thread_count
 from trueup.errors import ParameterError
 
-__all__ = ["FitOptions", "json_parameters", "package_versions", "seeds_from"]
-
 
 @dataclass(frozen=True)
 class FitOptions:

@@ -19,17 +19,6 @@ import numpy.typing as npt
 
 from trueup._model import Trees
 
-__all__ = [
-    "PACKED_PARAMETERS",
-    "SAMPLE_ROWS",
-    "ColumnCodes",
-    "PackedMatrix",
-    "edges_of_sample",
-    "packed_dataset",
-    "reference_rows",
-    "with_real_thresholds",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.unsignedinteger]
 _LARGEST = 1e300  # a table's numbers are cut there

@@ -31,8 +31,6 @@ from trueup.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["SAMPLE_ROWS", "PackedRows", "PackedStore", "PackingPlan", "RowSample", "TableFacts", "row_hashes"]
-
 Array: TypeAlias = npt.NDArray[Any]
 _SEED = 0x5A3B1E
 

@@ -11,8 +11,6 @@ import numpy as np
 from trueup._fitting._lightgbm_private import parameter_aliases
 from trueup.errors import ParameterError
 
-__all__ = ["DEFAULTS", "PAPER_DEFAULTS", "GrowthParameters", "growth_parameters"]
-
 PAPER_DEFAULTS: dict[str, Any] = {
     "learning_rate": 0.02873,
     "max_depth": 5,

@@ -11,17 +11,6 @@ import numpy.typing as npt
 
 from trueup import _native
 
-__all__ = [
-    "LOGIT_LIMIT",
-    "THETA_MAX",
-    "THETA_MIN",
-    "Rescaling",
-    "fit_rescaling",
-    "fit_theta",
-    "rescaling_from_sums",
-    "theta_from_sums",
-]
-
 # Rows whose logits are beyond it count less in this fit: a few that are all but certain, and wrong, must not decide.
 # Their logits are not cut off: rows that are right would then look wrong.
 LOGIT_LIMIT = 10.0

@@ -17,8 +17,6 @@ from trueup.errors import ColumnError, LabelError, ParameterError, WeightError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["StreamRoles", "batch_scores", "batch_weights", "naming_roles", "score_of"]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 

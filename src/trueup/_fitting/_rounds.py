@@ -20,8 +20,6 @@ from trueup._model import CalibrationModel, FeatureSpec, TrainingSummary
 from trueup._runtime import thread_count
 from trueup.errors import InsufficientDataWarning, RescaleWarning, callers_level
 
-__all__ = ["fit_data", "fitted_model", "growth_of", "rescale_with", "too_few", "warn_of_too_few"]
-
 
 def growth_of(options: FitOptions, spec: FeatureSpec, seed: int) -> GrowthParameters:
     """How trees are grown on these features."""

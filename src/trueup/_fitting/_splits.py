@@ -14,17 +14,6 @@ from trueup._fitting._data import Rows
 from trueup._fitting._packing import row_hashes
 from trueup.errors import ParameterError
 
-__all__ = [
-    "EMPTY_FOLD",
-    "ONE_CLASS",
-    "STRATIFIED_MAX_ROWS",
-    "Dealing",
-    "Split",
-    "dealing_for",
-    "few_groups",
-    "make_splits",
-]
-
 Floats = npt.NDArray[np.float64]
 Folds = npt.NDArray[np.int8]
 Split = tuple[Rows, Rows]
@@ -161,30 +150,12 @@ def make_splits(
     *,
     soft: bool,
     seed: int,
-    groups: Hashes | None = None,
+    groups: Hashes | None = None,  # a hash of the group of each row
     counts: npt.NDArray[np.bool_] | None = None,
 ) -> list[Split] | str:
     """Training and validation rows of a table in memory, or why there are too few rows for them.
 
-    Parameters
-    ----------
-    validation : "auto", float, int or splitter
-        A hold-out's fraction, a number of folds, or anything that scikit-learn takes as ``cv``.
-    labels : float64 array
-        The labels; classes are kept in proportion.
-    soft : bool
-        Whether the labels are probabilities.
-    seed : int
-        For the shuffle.
-    groups : uint64 array, optional
-        A hash of each row's group.
-    counts : bool array, optional
-        The rows with a weight, among which the rows of the splits are counted. A user's splitter is given all rows.
-
-    Returns
-    -------
-    list of pairs of index arrays, or str
-        The splits; or a reason.
+    Rows are counted among those that `counts` says have a weight; a user's splitter is given all rows.
     """
     if isinstance(validation, (str, int, float, np.number)) and not isinstance(validation, bool):
         if counts is not None:

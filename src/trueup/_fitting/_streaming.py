@@ -19,8 +19,6 @@ from trueup._runtime import give_back_memory, shown_progress
 from trueup._scoring import score_logits
 from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 
-__all__ = ["check_before_reading", "fit_stream_model", "most_intervals"]
-
 _MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
 
 

@@ -18,8 +18,6 @@ from trueup._data import read_labels, read_table
 from trueup.calibration._mcgrad import MCGrad
 from trueup.errors import DataWarning, LabelError, ParameterError, callers_level
 
-__all__ = ["MulticalibratedClassifier"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from trueup._scoring import Calibrator, load
 from trueup.calibration._predictions import Predictions
 from trueup.errors import ModelFileError
 
-__all__ = ["MCGrad"]
-
 Floats = npt.NDArray[np.float64]
 
 

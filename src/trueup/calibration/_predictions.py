@@ -14,8 +14,6 @@ from trueup._model import CalibrationModel
 from trueup._scoring import Calibrator
 from trueup.errors import ScoreError
 
-__all__ = ["Predictions"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from trueup._scoring import Calibrator
 from trueup.calibration._classifier import MulticalibratedClassifier
 from trueup.calibration._mcgrad import MCGrad
 
-__all__ = ["TRUSTED_TYPES"]
-
 # The names are asked for while the package is still being imported, before it pins its own.
 pin_to("trueup.calibration", ["MCGrad", "MulticalibratedClassifier"], globals())
 

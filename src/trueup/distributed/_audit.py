@@ -19,8 +19,6 @@ from trueup.segments import MIN_VARIANCE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["audit_dask"]
-
 
 def audit_dask(
     frame: Any,

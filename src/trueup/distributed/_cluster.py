@@ -9,18 +9,6 @@ from typing import Any
 from trueup.distributed._partitions import of_each, summed
 from trueup.errors import ColumnError, FileError, MissingExtraError, ParameterError, TableError, TrueupError
 
-__all__ = [
-    "Partitions",
-    "columns_of",
-    "connected",
-    "file_of",
-    "naming_unreadable",
-    "reduced",
-    "sent",
-    "shared_with_all",
-    "spread",
-]
-
 _FAN_IN = 16  # results that one task puts together
 
 

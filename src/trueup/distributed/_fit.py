@@ -66,8 +66,6 @@ from trueup.distributed._partitions import (
 from trueup.distributed._shard import Growth, forget
 from trueup.errors import DataError
 
-__all__ = ["fit_dask"]
-
 
 def fit_dask(
     frame: Any,

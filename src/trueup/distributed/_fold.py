@@ -32,8 +32,6 @@ from trueup.distributed._partitions import (
 )
 from trueup.distributed._shard import Growth
 
-__all__ = ["DaskFold", "DaskRows", "agreed_rescaling"]
-
 
 @dataclass(frozen=True, eq=False)
 class DaskRows:

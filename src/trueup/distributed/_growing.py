@@ -24,8 +24,6 @@ from trueup.distributed._shard import (
 )
 from trueup.errors import ClusterWarning, TrainingError, callers_level
 
-__all__ = ["RoundStart", "grow_together"]
-
 _MOST_TRIES = 5
 _LOOK_EVERY = 0.5  # seconds, whether all workers are there
 _LOOK_FOR_STARTED = 0.02  # seconds, whether all of them have come to the task

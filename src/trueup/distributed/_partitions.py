@@ -33,34 +33,6 @@ from trueup.errors import ColumnError, DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "PackedPartition",
-    "PartitionFacts",
-    "PartitionSizes",
-    "affine_sums",
-    "as_arrow",
-    "base_logits",
-    "concatenated",
-    "corrections",
-    "dealt",
-    "describe_partition",
-    "edges_of_logits",
-    "facts_of",
-    "label_sums",
-    "losses_of",
-    "merged_facts",
-    "moved_logits",
-    "naming_partition",
-    "of_each",
-    "pack_partition",
-    "sampled_codes",
-    "sampled_logits",
-    "scale_sums",
-    "step_sums",
-    "summed",
-    "with_names",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 ROWS_A_PARTITION = 2**40  # row r of partition k is row k · 2⁴⁰ + r of the table
 _EDGES_OF_LOGITS = 253

@@ -14,8 +14,6 @@ from trueup.distributed._cluster import columns_of
 from trueup.distributed._partitions import with_names
 from trueup.errors import ColumnError, ParameterError
 
-__all__ = ["calibrate_dask"]
-
 
 def calibrate_dask(model: MCGrad | Calibrator, frame: Any, score: str | None = None) -> Any:
     """Calibrated probabilities of a Dask frame, computed where its rows are when they are asked for.

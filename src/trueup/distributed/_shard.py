@@ -29,20 +29,6 @@ from trueup._fitting import (
 from trueup._model import Trees
 from trueup.distributed._partitions import PackedPartition
 
-__all__ = [
-    "Growth",
-    "Network",
-    "NotReadyError",
-    "forget",
-    "free_ports",
-    "grow_shards",
-    "interrupt",
-    "machines_waiting",
-    "prepare_shard",
-    "start_growing",
-    "worker_threads",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 _PATIENCE = 60.0  # seconds that a worker waits for the others
 _HEAD_START = 0.02  # seconds
