@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from trueup._report._segment_values import Series
-from trueup.metrics import cumulative_curve, reliability_curve
+from trueup.metrics import Observations, cumulative_of, reliability_of
 
 __all__ = ["series_of"]
 
@@ -16,21 +18,7 @@ _ROWS_A_BIN = 25
 
 
 def series_of(name: str, labels: Any, scores: Any, weights: Any = None) -> Series:
-    """The curves of a set of scores on some rows, thinned for a page; few rows get few bins.
-
-    Parameters
-    ----------
-    name : str
-        Whose scores they are.
-    labels, scores : array of float64
-        What happened, and what was promised.
-    weights : array of float64, optional
-        What each row counts.
-
-    Returns
-    -------
-    Series
-        The curves.
+    """The curves of checked scores on some rows, predicted and observed, thinned for a page; few rows get few bins.
 
     Examples
     --------
@@ -38,9 +26,9 @@ def series_of(name: str, labels: Any, scores: Any, weights: Any = None) -> Serie
     >>> len(series_of("scores", [0.0, 1.0] * 50, [0.2, 0.7] * 50).reliability)
     2
     """
+    rows = Observations(np.asarray(labels, float), np.asarray(scores, float), np.ones(len(labels)))
+    if weights is not None:
+        counted = weights > 0
+        rows = Observations(rows.labels[counted], rows.scores[counted], weights[counted])
     n_bins = min(_MOST_BINS, max(_FEWEST_BINS, len(labels) // _ROWS_A_BIN))
-    return Series(
-        name,
-        reliability_curve(labels, scores, sample_weight=weights, n_bins=n_bins),
-        cumulative_curve(labels, scores, sample_weight=weights, max_points=_POINTS),
-    )
+    return Series(name, reliability_of(rows, n_bins), cumulative_of(rows, _POINTS))

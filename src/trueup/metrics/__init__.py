@@ -8,7 +8,7 @@ from trueup._runtime import pin_to
 from trueup.metrics._binned import expected_calibration_error
 from trueup.metrics._brier import brier_calibration, brier_refinement
 from trueup.metrics._checks import Observations
-from trueup.metrics._cumulative import CumulativeCurve, cumulative_curve
+from trueup.metrics._cumulative import CumulativeCurve, cumulative_curve, cumulative_of
 from trueup.metrics._curve_rows import read_rows
 from trueup.metrics._density import ScoreDensity, score_density
 from trueup.metrics._ecce import brownian_range_survival, ecce, ecce_pvalue, ecce_sigma, ecce_standard_error
@@ -22,7 +22,7 @@ from trueup.metrics._regression import (
     regression_ecce_sigma,
     regression_ecce_standard_error,
 )
-from trueup.metrics._reliability import ReliabilityCurve, reliability_curve
+from trueup.metrics._reliability import ReliabilityCurve, reliability_curve, reliability_of
 from trueup.metrics._smooth import smooth_calibration_error
 from trueup.metrics._wilson import wilson_interval
 

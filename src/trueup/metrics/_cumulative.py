@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from trueup.errors import ParameterError
 from trueup.metrics._brownian import brownian_range_quantile, brownian_reach
-from trueup.metrics._checks import FloatArray, check_positive_integer
+from trueup.metrics._checks import FloatArray, Observations, check_positive_integer
 from trueup.metrics._curve_rows import check_confidence, read_rows
 from trueup.metrics._ecce import brownian_range_survival, in_sigmas, standard_error, steps_of_scores
 from trueup.metrics._ties import range_of_sums
 
-__all__ = ["MIN_POINTS", "CumulativeCurve", "cumulative_curve"]
+__all__ = ["MIN_POINTS", "CumulativeCurve", "cumulative_curve", "cumulative_of"]
 
 MIN_POINTS = 4  # the start, the end, the highest and the lowest
 
@@ -133,7 +133,11 @@ def cumulative_curve(
         check_positive_integer("max_points", max_points)
         if max_points < MIN_POINTS:
             raise ParameterError(f"max_points must be at least {MIN_POINTS}, or None for all; got {max_points}.")
-    rows = read_rows(y_true, y_prob, sample_weight)
+    return cumulative_of(read_rows(y_true, y_prob, sample_weight), max_points, float(confidence))
+
+
+def cumulative_of(rows: Observations, max_points: int | None = None, confidence: float = 0.95) -> CumulativeCurve:
+    """The same for rows that were checked, all of weight above 0."""
     scores, steps, weights = steps_of_scores(rows)
     total = float(weights.sum())
     share = np.concatenate(([0.0], np.cumsum(weights) / total))
@@ -152,9 +156,9 @@ def cumulative_curve(
         sigma=sigma,
         ecce_sigma=ecce_sigma,
         p_value=brownian_range_survival(ecce_sigma),
-        confidence=float(confidence),
-        noise=brownian_range_quantile(float(confidence)) * sigma,
-        band=brownian_reach(float(confidence)) * sigma,
+        confidence=confidence,
+        noise=brownian_range_quantile(confidence) * sigma,
+        band=brownian_reach(confidence) * sigma,
         n=len(rows.labels),
     )
 

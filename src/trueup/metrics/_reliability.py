@@ -14,7 +14,7 @@ from trueup.metrics._curve_rows import check_confidence, read_rows
 from trueup.metrics._density import ScoreDensity, density_of
 from trueup.metrics._wilson import wilson_interval
 
-__all__ = ["ReliabilityCurve", "reliability_curve"]
+__all__ = ["ReliabilityCurve", "reliability_curve", "reliability_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +101,13 @@ def reliability_curve(
     >>> print(f"predicted {curve.score[0]:.2f}, observed {curve.rate[0]:.2f} ({curve.low[0]:.2f}–{curve.high[0]:.2f})")
     predicted 0.40, observed 0.25 (0.05–0.70)
     """
+    return reliability_of(read_rows(y_true, y_prob, sample_weight), n_bins, confidence)
+
+
+def reliability_of(rows: Observations, n_bins: int, confidence: float = 0.95) -> ReliabilityCurve:
+    """The same for rows that were checked, all of weight above 0."""
     check_positive_integer("n_bins", n_bins)
     check_confidence(confidence)
-    return _curve(read_rows(y_true, y_prob, sample_weight), n_bins, confidence)
-
-
-def _curve(rows: Observations, n_bins: int, confidence: float) -> ReliabilityCurve:
     bins = bins_of_mass(rows, n_bins)
     bins = (np.cumsum(np.bincount(bins) > 0) - 1)[bins]  # some are empty where scores repeat
     weight = _sums(bins, rows.weights)

@@ -12,14 +12,7 @@ import numpy.typing as npt
 
 from trueup._data import CalibrationTable, read_table
 from trueup.errors import ParameterError, TableError
-from trueup.metrics import (
-    CumulativeCurve,
-    Observations,
-    ReliabilityCurve,
-    cumulative_curve,
-    read_rows,
-    reliability_curve,
-)
+from trueup.metrics import Observations, ReliabilityCurve, cumulative_of, read_rows, reliability_of
 from trueup.plot._axes import checked_panels, new_axes, require_matplotlib, sigmas_in_words, wrapped
 from trueup.plot._estimators import labels_for, name_of, scores_of
 from trueup.plot._reliability import ReliabilityDisplay, limits_of, set_limits
@@ -245,12 +238,7 @@ def _of_rows(rows: Observations, chosen: npt.NDArray[np.bool_]) -> Observations:
 
 
 def _panel(segment: str, rows: Mapping[str, Observations], n_bins: int, confidence: float) -> Panel:
-    curves: dict[str, ReliabilityCurve] = {}
-    sums: dict[str, CumulativeCurve] = {}
-    for name, one in rows.items():
-        curves[name] = reliability_curve(
-            one.labels, one.scores, sample_weight=one.weights, n_bins=n_bins, confidence=confidence
-        )
-        sums[name] = cumulative_curve(one.labels, one.scores, sample_weight=one.weights)
+    curves = {name: reliability_of(one, n_bins, confidence) for name, one in rows.items()}
+    sigmas = {name: cumulative_of(one).ecce_sigma for name, one in rows.items()}
     n = len(next(iter(rows.values())).labels)
-    return Panel(segment, n, curves, {name: one.ecce_sigma for name, one in sums.items()})
+    return Panel(segment, n, curves, sigmas)
