@@ -146,9 +146,9 @@ def shared_fields(n: int, name_length: int, metadata: dict[str, str] | None = No
     body = bytearray(sink.getvalue())
     start, end = messages(bytes(body))[0]
     message = bytes(body[start:end])
-    schema = _arrow_messages._follow(message, _arrow_messages._field(message, _arrow_messages._follow(message, 0), 2))
-    vector = _arrow_messages._follow(message, _arrow_messages._field(message, schema, 1))
-    wanted = _arrow_messages._follow(message, vector + 4)
+    schema = _arrow_messages.follow(message, _arrow_messages.field_at(message, _arrow_messages.follow(message, 0), 2))
+    vector = _arrow_messages.follow(message, _arrow_messages.field_at(message, schema, 1))
+    wanted = _arrow_messages.follow(message, vector + 4)
     for place in range(vector + 4, vector + 4 + 4 * n, 4):
         struct.pack_into("<I", body, start + place, wanted - place)
     return bytes(body)

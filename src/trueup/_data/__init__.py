@@ -3,6 +3,7 @@
 from trueup._data._arrow import EXACT_IN_FLOATS, arrow_to_numpy, floats_to_arrow
 from trueup._data._columns import Column, kind_in_words, kind_of, plain
 from trueup._data._csv import csv_schema, read_csv, with_category_text, with_faithful_text, write_csv
+from trueup._data._flatbuffers import field_at, follow, scalar_of, unpack_at
 from trueup._data._frames import build_table, json_values, library_of, part_of, to_arrow, with_columns
 from trueup._data._groups import Hashes, hash_column, mix_hashes
 from trueup._data._labels import LabelClasses, Labels, read_labels
@@ -52,9 +53,11 @@ __all__ = [
     "csv_schema",
     "delimiter_named",
     "delimiter_of_ending",
+    "field_at",
     "find_files",
     "fitted",
     "floats_to_arrow",
+    "follow",
     "format_of_ending",
     "given_rows",
     "hash_column",
@@ -81,8 +84,10 @@ __all__ = [
     "read_table",
     "read_weights",
     "sample_of",
+    "scalar_of",
     "sniff",
     "to_arrow",
+    "unpack_at",
     "with_category_text",
     "with_columns",
     "with_faithful_text",

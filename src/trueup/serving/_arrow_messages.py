@@ -8,12 +8,12 @@ flatbuffer; here are the few of its fields that tell, read with every offset che
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from trueup._data import field_at, follow, scalar_of, unpack_at
 from trueup.serving._problems import Problem
 
 __all__ = ["check_messages"]
@@ -54,11 +54,11 @@ def check_messages(body: bytes, max_rows: int) -> int:
         if number >= _MAX_MESSAGES:
             raise Problem("bad-arrow", f"The stream has more than {_MAX_MESSAGES:,} batches. Send fewer, larger ones.")
         message = body[start:end]
-        table = _follow(message, 0)
-        kind, header_at = _scalar("<B", message, table, _HEADER_TYPE), _field(message, table, _HEADER)
+        table = follow(message, 0)
+        kind, header_at = scalar_of("<B", message, table, _HEADER_TYPE), field_at(message, table, _HEADER)
         if header_at is None:
             continue
-        header = _follow(message, header_at)
+        header = follow(message, header_at)
         if kind == _SCHEMA:
             _check_schema(message, header)
         elif kind in (_DICTIONARY_BATCH, _RECORD_BATCH):
@@ -82,10 +82,10 @@ def _messages(body: bytes) -> Iterator[tuple[int, int]]:
     """Where the metadata of each message begin and end."""
     place = 0
     while place < len(body):
-        (length,) = _unpack("<I", body, place)
+        (length,) = unpack_at("<I", body, place)
         place += 4
         if length == _CONTINUATION:
-            (length,) = _unpack("<I", body, place)
+            (length,) = unpack_at("<I", body, place)
             place += 4
         if length == 0:
             return  # the end of the stream; what stands behind it is never read
@@ -97,36 +97,36 @@ def _messages(body: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _body_length(message: bytes) -> int:
-    return _not_negative(_scalar("<q", message, _follow(message, 0), _BODY_LENGTH))
+    return _not_negative(scalar_of("<q", message, follow(message, 0), _BODY_LENGTH))
 
 
 def _check_is_plain(message: bytes, table: int) -> None:
     """Refuse a batch whose metadata could tell Arrow to unfold it."""
-    if _scalar("<h", message, table, _VERSION) != _VERSION_5:
+    if scalar_of("<h", message, table, _VERSION) != _VERSION_5:
         raise Problem("bad-arrow", "A batch of the stream is of an old metadata version. Write it with version 5.")
-    if _field(message, table, _CUSTOM_METADATA) is not None:
+    if field_at(message, table, _CUSTOM_METADATA) is not None:
         raise Problem("bad-arrow", "A batch of the stream has custom metadata. Write it without.")
 
 
 def _batch_length(message: bytes, batch: int) -> int:
-    if _field(message, batch, _COMPRESSION) is not None:
+    if field_at(message, batch, _COMPRESSION) is not None:
         raise Problem("bad-arrow", "The stream is compressed. Write it with compression=None.")
-    return _not_negative(_scalar("<q", message, batch, _LENGTH))
+    return _not_negative(scalar_of("<q", message, batch, _LENGTH))
 
 
 def _dictionary_length(message: bytes, dictionary: int) -> int:
     """How many values a dictionary has, which its nodes tell: Arrow does not compare them with the batch."""
-    if _scalar("<B", message, dictionary, _IS_DELTA):
+    if scalar_of("<B", message, dictionary, _IS_DELTA):
         raise Problem("bad-arrow", "A dictionary of the stream grows. Write it with emit_dictionary_deltas=False.")
-    data_at = _field(message, dictionary, _DATA)
+    data_at = field_at(message, dictionary, _DATA)
     if data_at is None:
         return 0
-    batch = _follow(message, data_at)
-    length, nodes_at = _batch_length(message, batch), _field(message, batch, _NODES)
+    batch = follow(message, data_at)
+    length, nodes_at = _batch_length(message, batch), field_at(message, batch, _NODES)
     if nodes_at is None:
         return length
-    vector = _follow(message, nodes_at)
-    (count,) = _unpack("<I", message, vector)
+    vector = follow(message, nodes_at)
+    (count,) = unpack_at("<I", message, vector)
     if vector + 4 + 16 * count > len(message):
         raise _BrokenStreamError("an offset points outside")
     lengths = np.frombuffer(message, "<i8", 2 * count, vector + 4)[::2]  # each node is a length and a count of nulls
@@ -139,25 +139,25 @@ def _check_schema(message: bytes, schema: int) -> None:
     while waiting:
         table, parts = waiting.pop()
         for number, inner in parts.items():
-            at = _field(message, table, number)
+            at = field_at(message, table, number)
             if at is None:
                 continue
-            vector = _follow(message, at)
-            (count,) = _unpack("<I", message, vector)
+            vector = follow(message, at)
+            (count,) = unpack_at("<I", message, vector)
             n_bytes += count if inner is None else count * _BYTES_OF_TABLE
             _check_schema_bytes(n_bytes)
             if inner is not None:
-                waiting += [(_follow(message, vector + 4 + 4 * place), inner) for place in range(count)]
-        if parts is _OF_FIELD and _scalar("<B", message, table, _TYPE_KIND) in (_TIMESTAMP, _UNION):
+                waiting += [(follow(message, vector + 4 + 4 * place), inner) for place in range(count)]
+        if parts is _OF_FIELD and scalar_of("<B", message, table, _TYPE_KIND) in (_TIMESTAMP, _UNION):
             n_bytes += _bytes_of_type(message, table)
             _check_schema_bytes(n_bytes)
 
 
 def _bytes_of_type(message: bytes, field: int) -> int:
     """The length of a timestamp's zone or of a union's list of types."""
-    type_at = _field(message, field, _TYPE)
-    long_at = None if type_at is None else _field(message, _follow(message, type_at), 1)
-    return 0 if long_at is None else 4 * _unpack("<I", message, _follow(message, long_at))[0]
+    type_at = field_at(message, field, _TYPE)
+    long_at = None if type_at is None else field_at(message, follow(message, type_at), 1)
+    return 0 if long_at is None else 4 * unpack_at("<I", message, follow(message, long_at))[0]
 
 
 def _check_schema_bytes(n_bytes: int) -> None:
@@ -169,34 +169,3 @@ def _not_negative(length: int) -> int:
     if length < 0:
         raise _BrokenStreamError("a length is below zero")
     return length
-
-
-def _follow(message: bytes, place: int) -> int:
-    """Where a table is whose offset stands at a place."""
-    return int(place + _unpack("<I", message, place)[0])
-
-
-def _field(message: bytes, table: int, number: int) -> int | None:
-    """Where a field of a table stands; None if it has its default value."""
-    vtable = table - _unpack("<i", message, table)[0]
-    (size,) = _unpack("<H", message, vtable)
-    entry = 4 + 2 * number
-    if entry + 2 > size:
-        return None
-    (offset,) = _unpack("<H", message, vtable + entry)
-    return table + offset if offset else None
-
-
-def _scalar(form: str, message: bytes, table: int, number: int) -> int:
-    """A number in a table; the default of all that are read here is 0."""
-    at = _field(message, table, number)
-    return 0 if at is None else _unpack(form, message, at)[0]
-
-
-def _unpack(form: str, data: bytes, place: int) -> tuple[int, ...]:
-    try:
-        if place >= 0:  # below, Python would count from the end
-            return struct.unpack_from(form, data, place)
-    except struct.error:
-        pass
-    raise _BrokenStreamError("an offset points outside")

@@ -150,6 +150,31 @@ def test_compressed_or_missing_values_are_no_sketch(tmp_path: Path) -> None:
         load_sketch(tmp_path / "holes.arrow")
 
 
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_compressed_file_is_refused_before_it_unfolds(codec: str, tmp_path: Path) -> None:
+    batch, n = _batch_of(small_sketch()), 1_000_000
+    columns = [pa.array(np.zeros(n, dtype=field.type.to_pandas_dtype())) for field in batch.schema][:8]
+    no_bins = pa.array(np.zeros(n + 1, np.int32))
+    lists = [pa.ListArray.from_arrays(no_bins, list_.values[:0], type=list_.type) for list_ in batch.columns[8:]]
+    path, how = tmp_path / "bomb.arrow", pa.ipc.IpcWriteOptions(compression=codec)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema, options=how) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays([*columns, *lists], schema=batch.schema))
+    assert path.stat().st_size < 1_000_000  # and it would unfold to 68 MB
+    before, most = pa.total_allocated_bytes(), pa.default_memory_pool().max_memory()
+    with pytest.raises(SketchFileError, match="it is compressed"):
+        load_sketch(path)
+    assert pa.total_allocated_bytes() - before < 1_000_000
+    assert pa.default_memory_pool().max_memory() == most
+
+
+def test_a_schema_of_many_fields_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    schema = pa.schema([pa.field(f"{i}", pa.int64()) for i in range(1_000)])
+    with pa.OSFile(str(tmp_path / "wide.arrow"), "wb") as file, pa.ipc.new_file(file, schema):
+        pass
+    with pytest.raises(SketchFileError, match="an Arrow file, but not a sketch"):
+        load_sketch(tmp_path / "wide.arrow")
+
+
 def spoiled(change: Callable[[dict[str, Any]], None]) -> Sketch:
     """A sketch that no rows have, whose file has a right checksum."""
     sketch = small_sketch()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import field_at, follow, scalar_of, unpack_at
 from trueup._runtime import atomic_path
 from trueup.auditing._sketches._fixed_point import LANES
 from trueup.auditing._sketches._sketch import Sketch
@@ -31,6 +32,11 @@ FORMAT = 1
 MAX_FILE_BYTES = 2**33
 MAX_SPEC_BYTES = 2**26
 _KEY, _SPEC, _CHECKSUM = b"trueup.sketch", b"trueup.spec", b"trueup.sha256"
+_MAGIC = b"ARROW1\0\0"
+# Fields of the flatbuffers that Arrow's messages begin with, by number: of a message, a schema and a batch.
+_VERSION, _HEADER, _CUSTOM_METADATA, _FIELDS_OF_SCHEMA, _COMPRESSION = 0, 2, 4, 1, 3
+_VERSION_5 = 4
+_MOST_FIELDS = 100
 _LISTS = ("bin", "rises", "falls")
 # What Python, NumPy and pyarrow, whose errors are ValueErrors, OSErrors and the like, raise on bytes that are not what
 # they should be. A length that no file of this size can have may also ask for memory that there isn't.
@@ -140,18 +146,23 @@ def _checksum(spec: bytes, sums: Sums) -> str:
 def _sketch_from(content: bytes) -> Sketch:
     import pyarrow as pa
 
-    try:
-        reader = pa.ipc.open_file(pa.py_buffer(content))
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError("it is not an Arrow file, or is cut off. Copy or save the file again.") from error
-    metadata = reader.schema.metadata or {}
+    if not content.startswith(_MAGIC) or not content.endswith(_MAGIC[:6]):
+        raise ValueError("it is not an Arrow file, or is cut off. Copy or save the file again.")
+    # Not by way of the file's footer, whose addresses may lead to other messages than those that are checked here.
+    messages = pa.ipc.MessageReader.open_stream(pa.py_buffer(content).slice(len(_MAGIC)))
+    declared = messages.read_next_message()
+    _check_fields(declared.metadata.to_pybytes())
+    schema = pa.ipc.read_schema(declared)
+    metadata = schema.metadata or {}
     _check_format(metadata.get(_KEY))
-    if not reader.schema.equals(_schema(), check_metadata=False) or reader.num_record_batches != 1:
+    if not schema.equals(_schema(), check_metadata=False):
         raise ValueError("its columns are not those of a sketch.")
     text = metadata[_SPEC]
     if len(text) > MAX_SPEC_BYTES:
         raise ValueError(f"its spec has {len(text):,} bytes, and {MAX_SPEC_BYTES:,} is the limit.")
-    batch = reader.get_batch(0)
+    body = messages.read_next_message()
+    _check_plain(body)
+    batch = pa.ipc.read_record_batch(body, schema)
     batch.validate(full=True)
     sums = _sums_from(batch)
     if _checksum(text, sums).encode() != metadata[_CHECKSUM]:
@@ -160,6 +171,32 @@ def _sketch_from(content: bytes) -> Sketch:
     _check_cells(sums, spec)
     _check_bins(sums, spec)
     return Sketch(spec, sums)
+
+
+def _check_fields(metadata: bytes) -> None:
+    """Refuse a schema with far more in it than its bytes: thousands of fields may share one long text."""
+    schema = _header(metadata)
+    at = field_at(metadata, schema, _FIELDS_OF_SCHEMA)
+    n_fields = 0 if at is None else unpack_at("<I", metadata, follow(metadata, at))[0]
+    if n_fields > _MOST_FIELDS:
+        raise ValueError("it is an Arrow file, but not a sketch.")
+
+
+def _check_plain(body: pa.Message) -> None:
+    """Refuse anything but one uncompressed batch: a compressed buffer unfolds to whatever size it states."""
+    metadata = body.metadata.to_pybytes()
+    is_batch = body.type == "record batch" and scalar_of("<h", metadata, follow(metadata, 0), _VERSION) == _VERSION_5
+    # In metadata before version 5, compression may hide in what is custom.
+    custom = field_at(metadata, follow(metadata, 0), _CUSTOM_METADATA)
+    if not is_batch or custom is not None or field_at(metadata, _header(metadata), _COMPRESSION) is not None:
+        raise ValueError("it is compressed or holds other messages, which a sketch never does.")
+
+
+def _header(metadata: bytes) -> int:
+    at = field_at(metadata, follow(metadata, 0), _HEADER)
+    if at is None:
+        raise ValueError("a message has no header.")
+    return follow(metadata, at)
 
 
 def _check_format(number: bytes | None) -> None:
