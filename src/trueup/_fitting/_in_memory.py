@@ -50,7 +50,10 @@ def fit_model(
     encoder = FeatureEncoder(spec)
     labels = read_labels(y, table.n_rows, pos_label=options.pos_label)
     hashes = None if groups is None else _hashes_of(groups, table.n_rows)
-    base, base_rate = _base_scores(table, scores, options, labels, weights)
+    base, base_rate = _given_scores(table, scores, options, labels), None
+    if base is None:
+        base_rate = float(np.average(labels.values, weights=weights))
+        base = np.full(table.n_rows, base_rate)
     rows = _Rows.from_table(encoder, table, labels, base, weights)
     n_fit = len(rows.labels)
     validating = None if eval_set is None else _validation_rows(encoder, eval_set, labels, options, base_rate)
@@ -118,20 +121,12 @@ class _Rows:
         return np.ones(len(self.labels)) if self.weights is None else self.weights
 
 
-def _base_scores(
-    table: CalibrationTable, scores: Any, options: FitOptions, labels: Labels, weights: Floats | None
-) -> tuple[Floats, float | None]:
-    """The base scores of all rows, and the base rate if there are none."""
+def _given_scores(table: CalibrationTable, scores: Any, options: FitOptions, labels: Labels) -> Floats | None:
+    """The base scores that were passed or that a column holds; None if there is no base model."""
     if scores is not None:
-        return read_scores(scores, table.n_rows, positive=labels.positive_column), None
-    if options.score_column is not None:
-        return _score_column(table, options.score_column), None
-    rate = float(np.average(labels.values, weights=weights))
-    return np.full(table.n_rows, rate), rate
-
-
-def _score_column(table: CalibrationTable, name: str) -> Floats:
-    return read_scores(table.column(name), table.n_rows, name=f"Column {name!r}")
+        return read_scores(scores, table.n_rows, positive=labels.positive_column)
+    name = options.score_column
+    return None if name is None else read_scores(table.column(name), table.n_rows, name=f"Column {name!r}")
 
 
 def _validation_rows(
@@ -145,14 +140,11 @@ def _validation_rows(
         table = read_table(X)
         if table.n_rows == 0:
             raise DataError("X has no rows.")
-        if scores is not None:
-            base = read_scores(scores, table.n_rows, positive=labels.positive_column)
-        elif options.score_column is not None:
-            base = _score_column(table, options.score_column)
-        elif base_rate is not None:
-            base = np.full(table.n_rows, base_rate)
-        else:
+        base = _given_scores(table, scores, options, labels)
+        if base is None and base_rate is None:
             raise ScoreError("scores are missing. The fit has scores, so eval_set needs them too: pass (X, y, scores).")
+        if base is None:
+            base = np.full(table.n_rows, base_rate)
         weights = read_weights(sample_weight, table.n_rows)
         return _Rows.from_table(encoder, table, read_labels(y, table.n_rows, like=labels), base, weights)
     except DataError as error:

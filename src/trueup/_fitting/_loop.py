@@ -89,13 +89,13 @@ def fit_rounds(data: TrainingData, grower: LightGBMGrower, plan: FitPlan, listen
     Where threads would be idle, the fit on all rows follows the search in one of them: it is at most a round ahead of
     what is decided, and what it grows beyond the last round is thrown away.
     """
-    refit_rows, nobody = plan.refit_rows, np.empty(0, np.int32)
-    splits: Sequence[tuple[Rows | None, Rows]] = plan.splits or [(refit_rows, nobody)]
+    refit_rows, no_rows = plan.refit_rows, np.empty(0, np.int32)
+    splits: Sequence[tuple[Rows | None, Rows]] = plan.splits or [(refit_rows, no_rows)]
     fits_all_rows = len(splits) == 1 and _are_same(splits[0][0], refit_rows, data.n_rows)
 
     def final_fold(cancel: threading.Event) -> LocalFold:
         """All rows, none of which validates."""
-        return LocalFold(data, grower, refit_rows, nobody, cancel)
+        return LocalFold(data, grower, refit_rows, no_rows, cancel)
 
     folds = (LocalFold(data, grower, train, valid, plan.cancel) for train, valid in splits)
     return fit_folds(folds, None if fits_all_rows else final_fold, plan, listener, shared_rescaling)

@@ -36,7 +36,7 @@ _SEED = 0x5A3B1E
 
 
 def row_hashes(first_row: int, n_rows: int) -> Hashes:
-    """A number a row that depends on which row of the table it is."""
+    """A hash of the place of each row in the table."""
     return mix_hashes(np.arange(first_row, first_row + n_rows, dtype=np.uint64), _SEED)
 
 

@@ -36,7 +36,7 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Columns to treat as categorical besides those whose type says so (strings, categoricals, enums,
         booleans).
     score_column : str, optional
-        The column of `X` that holds the base scores; then `scores` needs not be passed.
+        The column of `X` that holds the base scores, so that `scores` need not be passed.
     pos_label : label, optional
         The class that scores and calibrated probabilities are about; ``classes_[1]`` by default.
     max_rounds : int
@@ -45,7 +45,7 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Rows that decide the number of rounds: a hold-out's fraction, a number of folds, anything that
         scikit-learn takes as ``cv``, or None to fit exactly `max_rounds`.
     patience : int
-        How many rounds without a gain to go on before stopping.
+        How many rounds without a gain are allowed before the fit stops.
     rescale : "honest", "train" or None
         How each round is rescaled: by a factor and a shift fitted on rows that did not grow its trees; by a
         factor fitted on those that did, as in the paper; or not at all.
@@ -188,13 +188,14 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like
             Labels of two classes, or probabilities in [0, 1].
         scores : array-like, optional
-            The base model's probabilities of the positive class, one a row, or the two columns of
+            The base model's probabilities of the positive class, one per row, or the two columns of
             ``predict_proba``. Without them, and without `score_column`, the base rate is the base model.
         sample_weight : array-like, optional
             Weights of the rows.
         groups : array-like, optional
             The group of each row, such as a user's id or a day. Rows of a group are never split apart: all of them
-            grow trees or all validate. A splitter given as `validation` gets the groups.
+            grow trees or all validate. A splitter given as `validation` gets the groups;
+            with `eval_set` there is nothing to split.
         eval_set : tuple, optional
             ``(X, y)``, ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``: rows that decide the number
             of rounds instead of `validation`.
@@ -217,8 +218,9 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> MCGrad:
         """Learn from a table that is larger than memory.
 
-        Its rows are read twice: to learn what the columns hold, and to keep them as codes, one byte a feature and row
-        as a rule. Numbers are cut into 253 intervals for that, so trees are those of `fit` but for finer cuts.
+        Its rows are read twice: to learn what the columns hold, and to keep them as codes, usually one byte per feature
+        per row. The same rows validate as in `fit`. The model is the same too if no number has more than 253 values;
+        with more, numbers are cut at slightly other places.
 
         Parameters
         ----------
@@ -232,7 +234,7 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The column of weights.
         group : str, optional
             A column of groups, such as a user's id, which are never split apart: a hash of the group decides which
-            rows validate, in whatever files they are. By default rows are dealt by their number.
+            rows validate, in whatever files they are. By default each row is dealt for itself, as in `fit`.
 
         Returns
         -------

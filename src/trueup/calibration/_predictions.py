@@ -36,7 +36,7 @@ class Predictions:
         Returns
         -------
         float64 array
-            One probability a row; NaN, with a warning, where the score is missing.
+            One probability per row; NaN, with a warning, if the score is missing.
         """
         check_is_fitted(self, "model_")
         return self._calibrator.calibrate(X, scores)
@@ -96,7 +96,9 @@ class Predictions:
         positive = self.calibrate(X, scores)
         missing = int(np.isnan(positive).sum())
         if missing:
-            raise ScoreError(f"{missing:,} of {len(positive):,} rows have no score, hence no label. Drop those rows.")
+            raise ScoreError(
+                f"{missing:,} of {len(positive):,} rows have no score, so they get no label. Drop those rows."
+            )
         return np.asarray(np.array(self.model_.classes)[(positive > 0.5).astype(np.intp)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, scores: Any = None) -> float:

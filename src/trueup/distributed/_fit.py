@@ -49,7 +49,7 @@ from trueup.distributed._cluster import (
     shared_with_all,
     spread,
 )
-from trueup.distributed._fold import DaskFold, DaskRows, agreed_rescaling
+from trueup.distributed._growing import DaskFold, DaskRows, agreed_rescaling
 from trueup.distributed._partitions import (
     PartitionFacts,
     PartitionSizes,
@@ -91,7 +91,7 @@ def fit_dask(
         The column of weights.
     group : str, optional
         A column of groups, such as a user's id, which are never split apart: a hash of the group decides which rows
-        validate. By default rows are dealt by their place in the frame, in the order of its partitions.
+        validate. By default each row is dealt for itself, as in `MCGrad.fit`, whatever the partitions are.
     estimator : MCGrad, optional
         The parameters to fit with; ``MCGrad()`` by default. It is cloned, and its `n_jobs` is of no use here: every
         worker uses the threads that it has.

@@ -123,7 +123,7 @@ def prepare_shard(
 ) -> bool:
     """Get the rows of some partitions ready in this process.
 
-    It is apart from growing because it takes long: nobody should wait for a worker that is lost meanwhile.
+    It is apart from growing because it takes long: no worker should wait for one that is lost meanwhile.
     """
     parameters = {**growth.parameters, **PACKED_PARAMETERS, "num_threads": worker_threads()}
     bins = _bins_of(growth.fit, numbers, partitions, reference, parameters)
@@ -141,7 +141,7 @@ def grow_shards(shards: Sequence[tuple[int, ...]], growth: Growth, networks: Seq
         return _grow_shard(shards[0], growth, networks[0])
     with ThreadPoolExecutor(len(shards)) as threads:
         grown = threads.map(lambda shard, network: _grow_shard(shard, growth, network), shards, networks)
-        first, *_ = grown  # of all, so that what goes wrong in any is told
+        first, *_ = grown  # take all of them, so that an error in any is raised
         return first
 
 
@@ -171,7 +171,7 @@ def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> t
 def _wait_to_go(running: _Running) -> None:
     """Wait until all are about to connect: LightGBM tries for minutes to reach one that is gone, and can't be stopped.
 
-    Who is connected to comes first, so that nobody finds a closed door and waits before the next try.
+    A worker that others connect to goes first, so that none of them finds a closed port and waits before its next try.
     """
     if not running.go.wait(_PATIENCE):
         raise NotReadyError("Not all workers have come to grow trees")
@@ -255,7 +255,7 @@ def _training_set(
 
 
 def free_ports(n: int) -> list[int]:
-    """Ports of this worker that nobody listens at."""
+    """Ports of this worker that are free."""
     with contextlib.ExitStack() as probes:
         sockets = [probes.enter_context(socket.socket()) for _ in range(n)]
         for probe in sockets:
