@@ -60,7 +60,7 @@ def segments(words: Sequence[str], *, names: Sequence[str] = ("before", "after")
         words=tuple(words),
         columns=(
             Column("Rows", 1000 - i, Form.COUNT),
-            Column("Promised", np.where(i == 1, np.nan, 0.5 - i / 1000), Form.PERCENT),
+            Column("Predicted", np.where(i == 1, np.nan, 0.5 - i / 1000), Form.PERCENT),
             Column("Observed", i / 1000, Form.PERCENT, low=i / 2000, high=i / 500),
             Column("p", np.minimum(1.0, (i + 1) / 201), Form.P_VALUE, least=1 / 201),
         ),

@@ -40,14 +40,14 @@ def test_numbers_are_short_and_what_is_none_is_null() -> None:
     page = whole_page(plain_words(4))
     columns = {column["title"]: column for column in island_of(page)["segments"][0]["columns"]}
     assert columns["Rows"]["values"] == [1000, 999, 998, 997]
-    assert columns["Promised"]["values"] == [0.5, None, 0.498, 0.497]
+    assert columns["Predicted"]["values"] == [0.5, None, 0.498, 0.497]
     assert columns["p"]["values"][0] == 0.004975  # 1/201 with four digits
     assert island_of(page)["segments"][0]["significant"] == "1111"
 
 
 @given(st.lists(st.floats(0, 1) | st.just(float("nan")), min_size=1), st.integers(1, 3))
 def test_percentages_are_rounded_as_the_words_are(shares: list[float], digits: int) -> None:
-    column = Column("Promised", np.array(shares), Form.PERCENT, digits=digits)
+    column = Column("Predicted", np.array(shares), Form.PERCENT, digits=digits)
     for share, kept in zip(shares, _as_shown(column.values, column), strict=True):
         assert in_form(float("nan") if kept is None else kept, Form.PERCENT, digits=digits) == in_form(
             share, Form.PERCENT, digits=digits

@@ -90,7 +90,7 @@ def test_the_page_forbids_itself_any_network_and_any_other_script(html: str, ope
 def test_the_table_shows_numbers_in_the_forms_of_the_rest_of_the_page(html: str, open_html: Open) -> None:
     opened = open_html(html)
     rows = opened.page.locator("tr.segment")
-    # Segment 4 has 996 rows, promises 0.496, and 0.004 happened, from 0.002 to 0.008; its p is 5/201.
+    # Segment 4 has 996 rows, 0.496 predicted, and 0.004 observed, from 0.002 to 0.008; its p is 5/201.
     cells = [" ".join(text.split()) for text in rows.nth(4).locator("td").all_inner_texts()]
     percent = [in_form(value, Form.PERCENT, digits=1) for value in (0.496, 0.004, 0.002, 0.008)]
     assert cells[0] == in_form(996, Form.COUNT)
@@ -115,9 +115,9 @@ def test_a_heading_sorts_and_says_so_and_what_is_missing_comes_last(html: str, o
     page.locator(".rows thead th").filter(has_text="Segment").get_by_role("button").click()
     assert opened.texts(".open-segment")[:2] == plain_words(2)
     assert heading.get_attribute("aria-sort") == "none"
-    promised = page.locator(".rows thead th").filter(has_text="Promised").get_by_role("button")
+    predicted = page.locator(".rows thead th").filter(has_text="Predicted").get_by_role("button")
     for _ in range(2):  # whichever way, the segment that promises nothing is the last of 60
-        promised.click()
+        predicted.click()
         for _ in range(2):
             page.get_by_role("button", name="Next").click()
         assert opened.texts("tr.segment td:nth-of-type(2)")[-1] == "–"

@@ -29,8 +29,8 @@ def chart_specifications() -> dict[str, Any]:
 
 
 def _reliability(alt: Any) -> dict[str, Any]:
-    x = alt.X("score:Q", title="promised (the score)", axis=alt.Axis(format=".2~%"), scale=alt.Scale(zero=True))
-    y_title = "happened (observed rate)"
+    x = alt.X("score:Q", title="predicted (the score)", axis=alt.Axis(format=".2~%"), scale=alt.Scale(zero=True))
+    y_title = "observed (rate of positives)"
     diagonal = (
         alt.Chart(alt.NamedData("diagonal"))
         .mark_line(color="var(--muted)", strokeDash=[2, 3], strokeWidth=1)
@@ -53,13 +53,13 @@ def _reliability(alt: Any) -> dict[str, Any]:
         shape=_shape(alt),
         tooltip=[
             alt.Tooltip("name:N", title="scores"),
-            alt.Tooltip("score:Q", title="promised", format=".2%"),
-            alt.Tooltip("rate:Q", title="happened", format=".2%"),
+            alt.Tooltip("score:Q", title="predicted", format=".2%"),
+            alt.Tooltip("rate:Q", title="observed", format=".2%"),
             alt.Tooltip("low:Q", title="from", format=".2%"),
             alt.Tooltip("high:Q", title="to", format=".2%"),
         ],
     )
-    about = "What happened against what was promised, in bins of the score. On the diagonal the scores are true."
+    about = "Observed against predicted rates, in bins of the score. On the diagonal the scores are true."
     return _specification(alt, alt.layer(diagonal, whiskers, line, points), about)
 
 
@@ -71,7 +71,7 @@ def _cumulative(alt: Any) -> dict[str, Any]:
         axis=alt.Axis(format=".0%", values=shares),
         scale=alt.Scale(domain=[0, 1.1], nice=False),  # with room for the bars
     )
-    y_title = "happened − promised, so far"
+    y_title = "observed − predicted, so far"
     y = alt.Y("difference:Q", title=y_title, axis=alt.Axis(format=".2~%"))
     ranges = alt.Chart(alt.NamedData("ranges"))
     zero = ranges.mark_rule(color="var(--muted)", strokeDash=[2, 3]).encode(y=alt.Y("zero:Q", title=y_title))
@@ -105,12 +105,12 @@ def _cumulative(alt: Any) -> dict[str, Any]:
             tooltip=[
                 alt.Tooltip("name:N", title="scores"),
                 alt.Tooltip("share:Q", title="rows so far", format=".1%"),
-                alt.Tooltip("difference:Q", title="happened − promised", format="+.3%"),
+                alt.Tooltip("difference:Q", title="observed − predicted", format="+.3%"),
             ],
         )
     )
     about = (
-        "The running sum of what happened minus what was promised. At the right, how far it swings, and behind that "
+        "The running sum of observed minus predicted positives. At the right, how far it swings, and behind that "
         "how far noise alone swings."
     )
     return _specification(alt, alt.layer(zero, noise, swing, path, extremes), about)

@@ -15,30 +15,7 @@ _SMALLEST_P = 1e-4
 
 
 def in_form(value: float, form: Form, *, signed: bool = False, digits: int | None = None) -> str:
-    """A number as a person reads it; a dash if there is none.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    form : Form
-        How it is written.
-    signed : bool
-        Whether a number above 0 gets a plus.
-    digits : int, optional
-        Of percentages and decimals, how many digits after the point; by default what its size asks for.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Examples
-    --------
-    >>> from trueup._report import Form, in_form
-    >>> in_form(12345, Form.COUNT), in_form(0.12345, Form.DECIMAL), in_form(-0.2, Form.DECIMAL, digits=2)
-    ('12,345', '0.1235', '−0.20')
-    """
+    """A number as a person reads it; a dash if there is none."""
     if not math.isfinite(value):
         return "–"
     if form is Form.P_VALUE:
@@ -69,26 +46,7 @@ def digits_of(number: Number) -> int | None:
 
 
 def p_value_in_form(p_value: float | None, least: float = 0.0) -> str:
-    """A p-value; of the smallest that could have come out, that it is at most that.
-
-    Parameters
-    ----------
-    p_value : float or None
-        The p-value.
-    least : float
-        The smallest that could have come out; 0 if there is none.
-
-    Returns
-    -------
-    str
-        The text; a dash if there is no p-value.
-
-    Examples
-    --------
-    >>> from trueup._report import p_value_in_form
-    >>> p_value_in_form(0.0312), p_value_in_form(1e-9), p_value_in_form(1 / 201, 1 / 201)
-    ('0.031', '< 0.0001', '≤ 0.005')
-    """
+    """A p-value; of the smallest that could have come out, that it is at most that."""
     if p_value is None or not math.isfinite(p_value):
         return "–"
     if least and p_value <= least * 1.000001:
@@ -100,24 +58,7 @@ def p_value_in_form(p_value: float | None, least: float = 0.0) -> str:
 
 
 def percent_digits(prevalence: float) -> int:
-    """Digits of a percentage that show differences between segments of this rate.
-
-    Parameters
-    ----------
-    prevalence : float
-        The rate of all rows.
-
-    Returns
-    -------
-    int
-        Digits after the point.
-
-    Examples
-    --------
-    >>> from trueup._report import percent_digits
-    >>> percent_digits(0.2), percent_digits(0.002)
-    (1, 2)
-    """
+    """Digits of a percentage that show differences between segments of this rate."""
     return 1 if prevalence >= 0.01 else 2 if prevalence >= 0.001 else 3
 
 

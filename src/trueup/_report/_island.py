@@ -21,13 +21,7 @@ _JOINT = " and "
 
 
 def safe_json(value: Any) -> str:
-    """JSON that can stand in a script element: nothing in it ends the element or a line of a script.
-
-    Examples
-    --------
-    >>> print(safe_json({"name": "</script>"}))
-    {"name":"\\u003c/script\\u003e"}
-    """
+    """JSON that can stand in a script element: nothing in it ends the element or a line of a script."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -29,13 +29,7 @@ class IntervalMark:
 
 
 def interval_mark(estimate: Estimate) -> IntervalMark | None:
-    """Where to draw a change and its interval; None if it has none.
-
-    Examples
-    --------
-    >>> interval_mark(Estimate(-1.0, -2.0, 0.0))
-    IntervalMark(low=6.0, value=33.0, high=60.0, width=120.0)
-    """
+    """Where to draw a change and its interval; None if it has none."""
     ends = (estimate.low, estimate.value, estimate.high)
     reach = max(abs(end) for end in ends)
     if not all(math.isfinite(end) for end in ends) or reach == 0:

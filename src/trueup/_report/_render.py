@@ -22,27 +22,7 @@ _SCRIPTS = ("forms.js", "theme.js", "charts.js", "segments.js", "start.js")
 
 
 def render_page(page: Page) -> str:
-    """The page as one HTML file, which needs nothing besides itself.
-
-    Parameters
-    ----------
-    page : Page
-        What it says.
-
-    Returns
-    -------
-    str
-        HTML with its styles, scripts and data inside. It asks no network for anything, and its own policy forbids
-        that, and any script besides its own.
-
-    Examples
-    --------
-    >>> from trueup._report._render import render_page
-    >>> from trueup._report import Headline, Page
-    >>> html = render_page(Page("Audit", Headline("Fine", "good", "No segment is wrong by more than noise explains.")))
-    >>> html.startswith("<!doctype html>"), "No segment is wrong" in html
-    (True, True)
-    """
+    """The page as one HTML file, which needs nothing besides itself."""
     bundle, script = vega_bundle(), _script()
     values = {
         "page": page,
@@ -64,39 +44,14 @@ def page_out(page: Page, path: str | os.PathLike[str] | None) -> str | None:
 
 
 def write_page(page: Page, path: str | os.PathLike[str]) -> None:
-    """Write the page to a file, whole or not at all.
-
-    Parameters
-    ----------
-    page : Page
-        What it says.
-    path : path-like
-        The file.
-    """
+    """Write the page to a file, whole or not at all."""
     html = render_page(page)
     with atomic_path(path) as temporary:
         temporary.write_bytes(html.encode("utf-8"))
 
 
 def render_summary(page: Page) -> str:
-    """The page in brief, for a notebook: no scripts, no charts, and styles that touch nothing else.
-
-    Parameters
-    ----------
-    page : Page
-        What it says.
-
-    Returns
-    -------
-    str
-        A piece of HTML.
-
-    Examples
-    --------
-    >>> from trueup._report import Headline, Page, render_summary
-    >>> "<script" in render_summary(Page("Audit", Headline("Fine", "good", "All is well.")))
-    False
-    """
+    """The page in brief, for a notebook: no scripts, no charts, and styles that touch nothing else."""
     return _encodable(_environment().get_template("summary.html.j2").render(page=page))
 
 

@@ -34,150 +34,69 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What one set of scores looks like on some rows.
+    """What one set of scores looks like on some rows."""
 
-    Attributes
-    ----------
-    name : str
-        Whose scores they are, such as "before".
-    reliability : ReliabilityCurve
-        Observed rates along the scores.
-    cumulative : CumulativeCurve
-        The running sum of errors that the ECCE is read off.
-    """
-
-    name: str
-    reliability: ReliabilityCurve
-    cumulative: CumulativeCurve
+    name: str  # whose scores they are, such as "before"
+    reliability: ReliabilityCurve  # observed rates along the scores
+    cumulative: CumulativeCurve  # the running sum of errors that the ECCE is read off
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A number for each segment.
+    """A number for each segment."""
 
-    Attributes
-    ----------
-    title : str
-        The heading.
-    values : array
-        A value a segment; NaN where there is none.
-    form : Form
-        How they are written.
-    low, high : array or None
-        Their intervals.
-    reads : str
-        One line on how to read it.
-    is_extra : bool
-        Whether it may be left out where room is short.
-    digits : int
-        Of percentages, how many digits after the point.
-    least : float
-        Of p-values, the smallest that could have come out: it is written as "at most" that.
-    """
-
-    title: str
-    values: NumberArray
-    form: Form = Form.DECIMAL
-    low: NumberArray | None = None
+    title: str  # the heading
+    values: NumberArray  # a value a segment; NaN where there is none
+    form: Form = Form.DECIMAL  # how they are written
+    low: NumberArray | None = None  # their intervals
     high: NumberArray | None = None
-    reads: str = ""
-    is_extra: bool = False
-    digits: int = 1
-    least: float = 0.0
+    reads: str = ""  # one line on how to read it
+    is_extra: bool = False  # whether it may be left out where room is short
+    digits: int = 1  # of percentages, how many digits after the point
+    least: float = 0.0  # of p-values, the smallest that could have come out: it is written as "at most" that
 
 
 @dataclass(frozen=True)
 class Option:
-    """One of the few things that can be said of a segment, such as "too high".
+    """One of the few things that can be said of a segment, such as "too high"."""
 
-    Attributes
-    ----------
-    text : str
-        What is said.
-    mark : "up", "down", "both", "good", "bad" or "none"
-        The sign beside it.
-    """
-
-    text: str
-    mark: Literal["up", "down", "both", "good", "bad", "none"] = "none"
+    text: str  # what is said
+    mark: Literal["up", "down", "both", "good", "bad", "none"] = "none"  # the sign beside it
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Which of a few things is said of each segment; readers can filter by it.
+    """Which of a few things is said of each segment; readers can filter by it."""
 
-    Attributes
-    ----------
-    title : str
-        The heading.
-    options : tuple of Option
-        What can be said.
-    codes : array of int
-        The option of each segment.
-    reads : str
-        One line on how to read it.
-    """
-
-    title: str
-    options: tuple[Option, ...]
-    codes: NumberArray
-    reads: str = ""
+    title: str  # the heading
+    options: tuple[Option, ...]  # what can be said
+    codes: NumberArray  # the option of each segment
+    reads: str = ""  # one line on how to read it
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A segment that is worth a sentence of its own.
+    """A segment that is worth a sentence of its own."""
 
-    Attributes
-    ----------
-    place : int
-        Which one of the segments.
-    text : str
-        What to say of it, after its name.
-    """
-
-    place: int
-    text: str
+    place: int  # which one of the segments
+    text: str  # what to say of it, after its name
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Segments, in the order in which they are first shown.
+    """Segments, in the order in which they are first shown."""
 
-    Attributes
-    ----------
-    title : str
-        The heading.
-    reads : str
-        One line on how to read the table.
-    words : tuple of str
-        The segments in words.
-    columns : tuple of Column
-        Numbers of each.
-    choice : Choice
-        What is said of each.
-    significant : array of bool
-        Which of them are more than noise.
-    repeats : array of int or None
-        The place of the segment that each one repeats; -1 if none.
-    patterns : tuple of Pattern
-        Those that are told in words above the table.
-    curves : mapping of int to tuple of Series
-        Curves of those that are worth a click, by place.
-    n_all : int or None
-        How many there are, if more than are listed.
-    """
-
-    title: str
-    reads: str
-    words: tuple[str, ...]
-    columns: tuple[Column, ...]
-    choice: Choice
-    significant: BoolArray
-    repeats: NumberArray | None = None
-    patterns: tuple[Pattern, ...] = ()
+    title: str  # the heading
+    reads: str  # one line on how to read the table
+    words: tuple[str, ...]  # the segments in words
+    columns: tuple[Column, ...]  # numbers of each
+    choice: Choice  # what is said of each
+    significant: BoolArray  # which of them are more than noise
+    repeats: NumberArray | None = None  # the place of the segment that each one repeats; -1 if none
+    patterns: tuple[Pattern, ...] = ()  # those that are told in words above the table
+    # Curves of those that are worth a click, by place.
     curves: Mapping[int, tuple[Series, ...]] = field(default_factory=dict)
-    n_all: int | None = None
+    n_all: int | None = None  # how many there are, if more than are listed
 
     def __post_init__(self) -> None:
         n = len(self.words)

@@ -18,14 +18,7 @@ _ROWS_A_BIN = 25
 
 
 def series_of(name: str, labels: Any, scores: Any, weights: Any = None) -> Series:
-    """The curves of checked scores on some rows, predicted and observed, thinned for a page; few rows get few bins.
-
-    Examples
-    --------
-    >>> from trueup._report import series_of
-    >>> len(series_of("scores", [0.0, 1.0] * 50, [0.2, 0.7] * 50).reliability)
-    2
-    """
+    """The curves of checked scores on some rows, predicted and observed, thinned for a page; few rows get few bins."""
     rows = Observations(np.asarray(labels, float), np.asarray(scores, float), np.ones(len(labels)))
     if weights is not None:
         counted = weights > 0

@@ -40,24 +40,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Headline:
-    """The verdict.
+    """The verdict."""
 
-    Attributes
-    ----------
-    verdict : str
-        In a word or a few, such as "Ship".
-    tone : "good", "bad", "unsure" or "plain"
-        What kind of news that is.
-    sentence : str
-        The whole in a sentence or two.
-    checks : tuple of Check
-        The rules that led there.
-    """
-
-    verdict: str
-    tone: Tone
-    sentence: str
-    checks: tuple[Check, ...] = ()
+    verdict: str  # in a word or a few, such as "Ship"
+    tone: Tone  # what kind of news that is
+    sentence: str  # the whole in a sentence or two
+    checks: tuple[Check, ...] = ()  # the rules that led there
 
 
 @dataclass(frozen=True)
@@ -80,39 +68,17 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Number:
-    """A metric: one line of the table of numbers.
+    """A metric: one line of the table of numbers."""
 
-    Attributes
-    ----------
-    name : str
-        Such as "Log loss".
-    reads : str
-        One line on how to read it.
-    values : tuple of Estimate
-        One for each of the page's series.
-    form : Form
-        How the values are written.
-    change : Estimate or None
-        The last value minus the first.
-    p_value : float
-        The chance of as much by noise alone; NaN if that is not known.
-    outcome : "better", "worse", "unclear", "same" or None
-        What the change means; None where there is none.
-    role : str
-        What part it has in the verdict, in a few words.
-    least : float
-        The smallest p-value that could have come out: it is written as "at most" that.
-    """
-
-    name: str
-    reads: str
-    values: tuple[Estimate, ...]
-    form: Form = Form.DECIMAL
-    change: Estimate | None = None
-    p_value: float = math.nan
-    outcome: Outcome | None = None
-    role: str = ""
-    least: float = 0.0
+    name: str  # such as "Log loss"
+    reads: str  # one line on how to read it
+    values: tuple[Estimate, ...]  # one for each of the page's series
+    form: Form = Form.DECIMAL  # how the values are written
+    change: Estimate | None = None  # the last value minus the first
+    p_value: float = math.nan  # the chance of as much by noise alone; NaN if that is not known
+    outcome: Outcome | None = None  # what the change means; None where there is none
+    role: str = ""  # what part it has in the verdict, in a few words
+    least: float = 0.0  # the smallest p-value that could have come out: it is written as "at most" that
 
 
 @dataclass(frozen=True)
@@ -131,46 +97,24 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Round:
-    """What a round of the fit did; round 0 is the base model.
+    """What a round of the fit did; round 0 is the base model."""
 
-    Attributes
-    ----------
-    number : int
-        The round.
-    train_loss, validation_loss : float
-        Log losses after it, on rows that grew its trees and on rows that did not; NaN where there are none.
-    scale : float
-        By which factor logits were rescaled.
-    change : float
-        By how much it moved logits, on average.
-    told : str
-        What it learned, in words, if that is known.
-    """
-
-    number: int
+    number: int  # the round
+    # Log losses after it, on rows that grew its trees and on rows that did not; NaN where there are none.
     train_loss: float
     validation_loss: float
-    scale: float = 1.0
-    change: float = 0.0
-    told: str = ""
+    scale: float = 1.0  # by which factor logits were rescaled
+    change: float = 0.0  # by how much it moved logits, on average
+    told: str = ""  # what it learned, in words, if that is known
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """What the model learned.
+    """What the model learned."""
 
-    Attributes
-    ----------
-    rounds : tuple of Round
-        Round 0 and all that were tried.
-    kept : int
-        The last round that the model keeps.
-    gains : tuple of (str, float)
-        Columns by how much of the gain came of them, as shares, the largest first.
-    """
-
-    rounds: tuple[Round, ...]
-    kept: int
+    rounds: tuple[Round, ...]  # round 0 and all that were tried
+    kept: int  # the last round that the model keeps
+    # Columns by how much of the gain came of them, as shares, the largest first.
     gains: tuple[tuple[str, float], ...] = ()
 
 
@@ -185,36 +129,15 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """All that one page says; what is None or empty is left out.
+    """All that one page says; what is None or empty is left out."""
 
-    Attributes
-    ----------
-    title : str
-        What the page is about, such as "Audit of visits.parquet".
-    headline : Headline
-        The verdict.
-    facts : tuple of Fact
-        What was looked at.
-    numbers : Numbers or None
-        The metrics.
-    overall : tuple of Series
-        Curves of all rows together.
-    segments : tuple of Segments
-        Tables of segments.
-    rounds : Rounds or None
-        What the model learned.
-    findings : tuple of Finding or None
-        What the diagnosis found; None if there was none, and empty if it found nothing.
-    made : str
-        How the page came about, for its last line.
-    """
-
-    title: str
-    headline: Headline
-    facts: tuple[Fact, ...] = ()
-    numbers: Numbers | None = None
-    overall: tuple[Series, ...] = ()
-    segments: tuple[Segments, ...] = ()
-    rounds: Rounds | None = None
+    title: str  # what the page is about, such as "Audit of visits.parquet"
+    headline: Headline  # the verdict
+    facts: tuple[Fact, ...] = ()  # what was looked at
+    numbers: Numbers | None = None  # the metrics
+    overall: tuple[Series, ...] = ()  # curves of all rows together
+    segments: tuple[Segments, ...] = ()  # tables of segments
+    rounds: Rounds | None = None  # what the model learned
+    # What the diagnosis found; None if there was none, and empty if it found nothing.
     findings: tuple[Finding, ...] | None = None
-    made: str = ""
+    made: str = ""  # how the page came about, for its last line

@@ -56,30 +56,7 @@ def discover_segments(
     n_threads: int,
     random_state: Any,
 ) -> list[Partition]:
-    """Partitions whose parts were found on half of the rows, and hold rows of the other half only.
-
-    Parameters
-    ----------
-    table : CalibrationTable
-        The features.
-    labels, scores, weights : arrays of float64
-        Of the rows that count.
-    features, categorical_features : as in `trueup.audit`
-        What segments may be made of.
-    rows : array of bool or None
-        The rows of the table that count; None for all.
-    min_rows : int
-        The least rows of a segment.
-    n_threads : int
-        Threads for LightGBM.
-    random_state : int, numpy.random.SeedSequence or numpy.random.Generator
-        What halves the rows.
-
-    Returns
-    -------
-    list of Partition
-        One a segment.
-    """
+    """Partitions whose parts were found on half of the rows, and hold rows of the other half only."""
     least = max(min_rows, _MIN_ROWS)
     searched = np.zeros(len(labels), dtype=bool)
     searched[np.random.default_rng(random_state).permutation(len(labels))[: len(labels) // 2]] = True

@@ -43,40 +43,20 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """What was told.
+    """What was told."""
 
-    Attributes
-    ----------
-    found : tuple of int
-        Segments with a pattern of their own, in the order of their evidence.
-    explained_by : dict of int to int
-        Segments that repeat a pattern, and whose.
-    """
-
-    found: tuple[int, ...]
-    explained_by: dict[int, int]
+    found: tuple[int, ...]  # segments with a pattern of their own, in the order of their evidence
+    explained_by: dict[int, int]  # segments that repeat a pattern, and whose
 
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """What there is to tell of.
+    """What there is to tell of."""
 
-    Attributes
-    ----------
-    rows : ScoredRows
-        The rows.
-    grid : SegmentGrid
-        Where the segments come from.
-    codes : array of uint8
-        The codes of the grid's partitions, with rows in order of score.
-    sums : SegmentSums
-        What was summed in the segments.
-    """
-
-    rows: ScoredRows
-    grid: SegmentGrid
-    codes: npt.NDArray[np.uint8]
-    sums: SegmentSums
+    rows: ScoredRows  # the rows
+    grid: SegmentGrid  # where the segments come from
+    codes: npt.NDArray[np.uint8]  # the codes of the grid's partitions, with rows in order of score
+    sums: SegmentSums  # what was summed in the segments
 
     def inside(self, segment: int) -> BoolArray:
         """Which rows are in a segment, rows in order of score."""

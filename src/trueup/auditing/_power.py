@@ -38,8 +38,6 @@ def critical_evidence(null: NullMaxima | None, n_segments: int, significance: fl
 def detectable_sum(variance: FloatArray, unit: FloatArray, critical: float, power: float) -> FloatArray:
     """The sum of residuals in a segment that is significant with a chance of at least `power`.
 
-    Notes
-    -----
     A range that exceeds the critical one is significant. The range is at least the final sum, and that is
     about normal with the segment's variance around the true sum of errors. So a true sum that lies
     ``NormalDist().inv_cdf(power)`` standard deviations beyond the critical range is found often enough. No

@@ -37,22 +37,12 @@ class EncodedTable:
 
 @dataclass(frozen=True)
 class Side:
-    """What a region allows of one feature.
+    """What a region allows of one feature."""
 
-    Attributes
-    ----------
-    low, high : float or None
-        The bounds of a number: above the first, up to the second.
-    codes : frozenset of int or None
-        The categories; None for all.
-    missing : bool
-        Whether the value may be missing.
-    """
-
-    low: float | None = None
+    low: float | None = None  # the bounds of a number: above the first, up to the second
     high: float | None = None
-    codes: frozenset[int] | None = None
-    missing: bool = True
+    codes: frozenset[int] | None = None  # the categories; None for all
+    missing: bool = True  # whether the value may be missing
 
     def holds(self, values: FloatArray) -> BoolArray:
         """Which values are allowed."""
@@ -69,18 +59,10 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A node of a tree, or what is left of one without some of its conditions.
+    """A node of a tree, or what is left of one without some of its conditions."""
 
-    Attributes
-    ----------
-    sides : dict of int to Side
-        What is allowed of each feature that was split.
-    inside : array of bool
-        The rows in it.
-    """
-
-    sides: dict[int, Side]
-    inside: BoolArray
+    sides: dict[int, Side]  # what is allowed of each feature that was split
+    inside: BoolArray  # the rows in it
 
     def without(self, feature: int, table: EncodedTable) -> Region:
         """The region that allows everything of a feature."""

@@ -26,28 +26,15 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ColumnCut:
-    """A column's parts: what was learned of some rows, and for whatever else may come, the rest and what is missing.
+    """A column's parts: what was learned of some rows, and for whatever else may come, the rest and what is missing."""
 
-    Attributes
-    ----------
-    column : str
-        The column's name.
-    kind : ValueKind
-        What its values were.
-    is_categorical : bool
-        Whether values are told apart by equality; else they are compared as numbers.
-    conditions : tuple of Condition
-        The parts, without the one for missing values; a value that meets several is in the last of them, one that
-        meets none in the first.
-    n_seen : int
-        How many parts, missing values among them, had rows when the cut was learned.
-    """
-
-    column: str
-    kind: ValueKind
-    is_categorical: bool
+    column: str  # the column's name
+    kind: ValueKind  # what its values were
+    is_categorical: bool  # whether values are told apart by equality; else they are compared as numbers
+    # The parts, without the one for missing values; a value that meets several is in the last of them, one that meets
+    # none in the first.
     conditions: tuple[Condition, ...]
-    n_seen: int
+    n_seen: int  # how many parts, missing values among them, had rows when the cut was learned
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.conditions) < MAX_PARTS:

@@ -33,22 +33,7 @@ def segment_partitions(
 
 
 def segment_masks(given: Any, n_rows: int, table: CalibrationTable | None) -> Iterator[tuple[Segment, BoolArray]]:
-    """Each segment and its rows.
-
-    Parameters
-    ----------
-    given : mapping, sequence or table
-        Masks or conditions by name, conditions, or a table of boolean columns.
-    n_rows : int
-        How many rows a mask must have.
-    table : CalibrationTable or None
-        What conditions are about.
-
-    Yields
-    ------
-    tuple of Segment and array of bool
-        The segment and which rows are in it.
-    """
+    """Each segment and its rows."""
     if isinstance(given, (str, Segment)):
         given = [given]
     named: list[tuple[str | None, Any]]

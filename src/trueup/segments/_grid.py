@@ -33,24 +33,12 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class SegmentGrid:
-    """Partitions and the combinations of them whose cells are segments.
+    """Partitions and the combinations of them whose cells are segments."""
 
-    Attributes
-    ----------
-    partitions : tuple of Partition
-        The partitions; their rows are in the order of the table.
-    offsets : array of int32
-        Combination c is made of ``members[offsets[c]:offsets[c + 1]]``.
-    members : array of int32
-        Places of partitions.
-    n_crossed : int
-        How many partitions, the first ones, are combined with each other; the rest stand alone.
-    """
-
-    partitions: tuple[Partition, ...]
-    offsets: IntArray
-    members: IntArray
-    n_crossed: int
+    partitions: tuple[Partition, ...]  # the partitions; their rows are in the order of the table
+    offsets: IntArray  # combination c is made of members[offsets[c]:offsets[c + 1]]
+    members: IntArray  # places of partitions
+    n_crossed: int  # how many partitions, the first ones, are combined with each other; the rest stand alone
 
     @property
     def n_combinations(self) -> int:

@@ -30,39 +30,20 @@ Advance: TypeAlias = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class SegmentSums:
-    """What was summed in each segment, an entry a segment.
+    """What was summed in each segment, an entry a segment."""
 
-    Attributes
-    ----------
-    combination, cell : arrays of int32
-        Where in the grid the segment is.
-    rows : array of integers
-        How many rows it has.
-    weight, score, label : arrays of float64
-        Sums of weights, of weight times score, and of weight times label.
-    range : array of float64
-        The largest minus the smallest running sum of weight times (label minus score), in order of score.
-    variance : array of float64
-        Of the final sum, if the scores are true; never quite 0.
-    unit : array of float64
-        The typical weight of a row: the sum of squares over the sum.
-    certain : array of float64
-        The sum of the errors of scores that are exactly 0 or 1: no true scores have any.
-    min_variance : float
-        Sigmas are those of at least this variance, in squared units.
-    """
-
-    combination: IntArray
+    combination: IntArray  # where in the grid the segment is
     cell: IntArray
-    rows: npt.NDArray[np.int32] | npt.NDArray[np.int64]
-    weight: FloatArray
+    rows: npt.NDArray[np.int32] | npt.NDArray[np.int64]  # how many rows it has
+    weight: FloatArray  # sums of weights, of weight times score, and of weight times label
     score: FloatArray
     label: FloatArray
+    # The largest minus the smallest running sum of weight times (label minus score), in order of score.
     range: FloatArray
-    variance: FloatArray
-    unit: FloatArray
-    certain: FloatArray
-    min_variance: float
+    variance: FloatArray  # of the final sum, if the scores are true; never quite 0
+    unit: FloatArray  # the typical weight of a row: the sum of squares over the sum
+    certain: FloatArray  # the sum of the errors of scores that are exactly 0 or 1: no true scores have any
+    min_variance: float  # sigmas are those of at least this variance, in squared units
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -109,8 +90,6 @@ def certain_variance(weight: FloatArray, unit: FloatArray) -> FloatArray:
 def evidence(range_: FloatArray, variance: FloatArray, unit: FloatArray) -> FloatArray:
     """How many standard deviations a range is worth.
 
-    Notes
-    -----
     Sums of few expected positives have a heavier tail than the normal. Bennett's inequality bounds it by
     ``exp(-v h(u))`` with ``v = variance / unit²``, ``u = range · unit / variance`` and
     ``h(u) = (1 + u) log(1 + u) - u``; the normal tail of x standard deviations is about ``exp(-x² / 2)``.

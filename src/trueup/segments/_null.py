@@ -70,24 +70,12 @@ class SearchedSegments(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NullMaxima:
-    """Maxima of the search on labels that were drawn from the scores.
+    """Maxima of the search on labels that were drawn from the scores."""
 
-    Attributes
-    ----------
-    sigmas : array of float32, a draw
-        The largest range in standard deviations of any segment.
-    leading : array of int64
-        The segments with the most evidence in the data, first to last.
-    leading_evidence : array of float32, a leading segment and a draw
-        The evidence of each.
-    rest : array of float32, a draw
-        The most evidence of any other segment.
-    """
-
-    sigmas: SingleArray
-    leading: npt.NDArray[np.int64]
-    leading_evidence: SingleArray
-    rest: SingleArray
+    sigmas: SingleArray  # the largest range in standard deviations of any segment
+    leading: npt.NDArray[np.int64]  # the segments with the most evidence in the data, first to last
+    leading_evidence: SingleArray  # the evidence of each
+    rest: SingleArray  # the most evidence of any other segment
 
     @property
     def n_draws(self) -> int:
@@ -206,8 +194,6 @@ def search_draws(
 def step_down(evidence: FloatArray, null: NullMaxima) -> FloatArray:
     """P-values that hold for all segments together.
 
-    Notes
-    -----
     Westfall and Young's step-down maxT: the segment of rank j is compared with the maximum over the segments
     of rank j and below. The chance of a single false alarm among all segments whose scores are true stays
     below the significance, whatever the dependence between segments that overlap.

@@ -31,47 +31,16 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Rows cut into parts.
+    """Rows cut into parts."""
 
-    Attributes
-    ----------
-    codes : array of uint8
-        The part that each row is in.
-    parts : tuple of Segment
-        What each code stands for.
-    skips_zero : bool
-        Whether code 0 stands for rows that are in no part.
-    among : array of bool or None
-        The rows that could be in a part, if not all.
-    """
-
-    codes: ByteArray
-    parts: tuple[Segment, ...]
-    skips_zero: bool = False
-    among: BoolArray | None = None
+    codes: ByteArray  # the part that each row is in
+    parts: tuple[Segment, ...]  # what each code stands for
+    skips_zero: bool = False  # whether code 0 stands for rows that are in no part
+    among: BoolArray | None = None  # the rows that could be in a part, if not all
 
 
 def cut_column(column: Column, feature: Feature, max_values: int, *, splits_lumps: bool = True) -> Partition | None:
-    """A feature's values as parts; None if there is one part only, which says nothing.
-
-    Parameters
-    ----------
-    column : Column
-        The values.
-    feature : Feature
-        What was learned of them.
-    max_values : int
-        The most parts, besides the one for missing values. Of categories the most frequent stay and the
-        others are pooled; numbers are cut at quantiles.
-    splits_lumps : bool
-        Whether numbers of which most are one value, so that all quantiles fall on it, are cut around it. The
-        paper leaves them whole.
-
-    Returns
-    -------
-    Partition or None
-        The parts that rows are in.
-    """
+    """A feature's values as parts; None if there is one part only, which says nothing."""
     numbers = FeatureCodes(feature).encode(column) if feature.is_categorical else column.floats()
     missing = np.isnan(numbers)
     present = numbers[~missing]

@@ -18,27 +18,13 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """Rows in order of score.
+    """Rows in order of score."""
 
-    Attributes
-    ----------
-    order : array of int64
-        Where each row stands in the table.
-    labels : array of float64
-        What happened.
-    scores : array of float64
-        What was promised.
-    weights : array of float64 or None
-        What each row counts, all above 0; None if all count the same.
-    score_ids : array of uint32
-        Numbers of the distinct scores.
-    """
-
-    order: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64]  # where each row stands in the table
     labels: FloatArray
     scores: FloatArray
-    weights: FloatArray | None
-    score_ids: npt.NDArray[np.uint32]
+    weights: FloatArray | None  # what each row counts, all above 0; None if all count the same
+    score_ids: npt.NDArray[np.uint32]  # numbers of the distinct scores
 
     @property
     def n(self) -> int:

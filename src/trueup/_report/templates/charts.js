@@ -37,7 +37,7 @@ function figure(title, reads) {
 // The two charts of some rows, and a key if there are two sets of scores.
 function drawCurves(container, series) {
   const told = series.map((one) => `${series.length > 1 ? one.name + " " : ""}${inForm(one.ecceSigma, "sigmas")}`).join(", ");
-  const [reliability, first] = figure("Promised and happened", "On the dotted diagonal the scores are true; above it they are too low, below it too high.");
+  const [reliability, first] = figure("Predicted and observed", "On the dotted diagonal the scores are true; above it they are too low, below it too high.");
   const [cumulative, second] = figure("Error, added up", `How far the line swings is the ECCE: ${told}. At the right, it sticks out of the grey bar if noise alone would hardly do that.`);
   const keys = series.length < 2 ? null
     : element("p", { class: "keys" }, ...series.map((one) => element("span", { class: `key key-${one.role} words` }, one.name)));

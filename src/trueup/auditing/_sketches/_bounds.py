@@ -26,26 +26,16 @@ _BINS_AT_ONCE = 2**18
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Ranges of running sums, a cell each, in units of the last bit.
+    """Ranges of running sums, a cell each, in units of the last bit."""
 
-    Attributes
-    ----------
-    at_edges : array of float64
-        The range of the running sum at the ends of bins.
-    low, high : arrays of float64
-        What the range of the exact sum, which is also looked at inside the bins, can't be below or above.
-    """
-
-    at_edges: FloatArray
-    low: FloatArray
+    at_edges: FloatArray  # the range of the running sum at the ends of bins
+    low: FloatArray  # what the range of the exact sum, which is also looked at inside the bins, can't be below or above
     high: FloatArray
 
 
 def ranges_of(sums: Sums, spec: SketchSpec) -> Ranges:
     """The ranges of all cells of a sketch.
 
-    Notes
-    -----
     Let a bin begin with the running sum at S, rise by P in all and fall by N. Inside, the sum stays between S - N and
     S + P, whatever the order of its rows. So two moments in different bins differ by at most the highest end of one
     minus the lowest of the other, and two moments in one bin by at most its P or its N. A bin of a single score has

@@ -38,8 +38,6 @@ def point_bins(edges: Edges) -> npt.NDArray[np.bool_]:
 def even_edges(scores: FloatArray, weights: FloatArray | None, n_bins: int) -> Edges:
     """At most `n_bins` bins of about the same noise each, by what these scores are.
 
-    Notes
-    -----
     Inside a bin, the running sum of errors is known up to the bin's rises and falls. If the scores are true, both
     are about ``Σ w p (1 - p)``, so that equal shares of it, not of the rows, make the widest bin narrowest. A score
     that takes more than its share is a bin of its own, in which nothing is left open.

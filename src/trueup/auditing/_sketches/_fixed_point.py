@@ -24,27 +24,13 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class FixedRows:
-    """What rows add to a sketch.
+    """What rows add to a sketch."""
 
-    Attributes
-    ----------
-    codes : array of uint8, a column of the spec and a row
-        The part of the column that the row is in.
-    slots : array of uint16, a depth and a row
-        Twice the bin of its score, plus 1 if its label is below the score.
-    steps : array of int64
-        The weight times the distance of label and score.
-    lanes : array of int64, a row and a lane
-        What it adds to its cells; `LANES`, or the first four if all weigh the same.
-    weight : tuple of int
-        Weight and squared weight of a row, if all weigh the same.
-    """
-
-    codes: npt.NDArray[np.uint8]
-    slots: npt.NDArray[np.uint16]
-    steps: IntArray
-    lanes: IntArray
-    weight: tuple[int, int]
+    codes: npt.NDArray[np.uint8]  # the part of the column that the row is in
+    slots: npt.NDArray[np.uint16]  # twice the bin of its score, plus 1 if its label is below the score
+    steps: IntArray  # the weight times the distance of label and score
+    lanes: IntArray  # what it adds to its cells; `LANES`, or the first four if all weigh the same
+    weight: tuple[int, int]  # weight and squared weight of a row, if all weigh the same
 
     @property
     def n(self) -> int:
@@ -116,12 +102,12 @@ def _fixed(
 ) -> FixedRows:
     n, bits = len(labels), spec.fraction_bits
     unit = _in_units(np.ones(1) if weights is None else weights, spec)
-    promised = np.rint(np.ldexp(unit * scores, bits))
-    happened = np.rint(np.ldexp(unit * labels, bits))
+    predicted = np.rint(np.ldexp(unit * scores, bits))
+    observed = np.rint(np.ldexp(unit * labels, bits))
     variance = np.rint(np.ldexp(np.square(unit) * (scores * (1 - scores)), bits))
     weight, square = np.rint(np.ldexp(unit, bits)), np.rint(np.ldexp(np.square(unit), SQUARE_BITS))
     lanes = np.ones((n, _UNWEIGHTED if weights is None else len(LANES)), dtype=np.int64)
-    columns = [happened, promised, variance] if weights is None else [happened, promised, variance, weight, square]
+    columns = [observed, predicted, variance] if weights is None else [observed, predicted, variance, weight, square]
     for lane, column in enumerate(columns, start=1):
         lanes[:, lane] = column
     steps = lanes[:, 1] - lanes[:, 2]

@@ -190,20 +190,7 @@ def sketch_stream(
 
 @contextlib.contextmanager
 def naming_bad_scores(stream: Stream, score: str) -> Iterator[None]:
-    """Say of scores that are refused in a sample in which batch they are, at the price of another pass.
-
-    Parameters
-    ----------
-    stream : Stream
-        What the sample was drawn from.
-    score : str
-        The column of scores.
-
-    Yields
-    ------
-    None
-        Nothing.
-    """
+    """Say of scores that are refused in a sample in which batch they are, at the price of another pass."""
     try:
         yield
     except ScoreError:

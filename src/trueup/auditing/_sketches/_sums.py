@@ -24,27 +24,14 @@ _CELLS_A_MERGE = 4_096  # whose bins have numbers at once, which take as much me
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What was summed of cells that have rows, in order of the grid, and of those of their bins that are not empty.
+    """What was summed of cells that have rows, in order of the grid, and of those of their bins that are not empty."""
 
-    Attributes
-    ----------
-    combination, cell : arrays of int32
-        Where in the grid each cell is.
-    lanes : array of int64, a cell and a lane
-        How many rows it has, and their sums.
-    offsets : array of int64
-        The bins of cell i are those from ``offsets[i]`` to before ``offsets[i + 1]``.
-    bin : array of uint16
-        Which bin of the cell it is.
-    rises, falls : arrays of int64
-        Sums of weight times (label minus score), of the rows where it is above 0, and minus it where it is below.
-    """
-
-    combination: npt.NDArray[np.int32]
+    combination: npt.NDArray[np.int32]  # where in the grid each cell is
     cell: npt.NDArray[np.int32]
-    lanes: IntArray
-    offsets: IntArray
-    bin: npt.NDArray[np.uint16]
+    lanes: IntArray  # how many rows it has, and their sums
+    offsets: IntArray  # the bins of cell i are those from offsets[i] to before offsets[i + 1]
+    bin: npt.NDArray[np.uint16]  # which bin of the cell it is
+    # Sums of weight times (label minus score), of the rows where it is above 0, and minus it where it is below.
     rises: IntArray
     falls: IntArray
 
