@@ -12,7 +12,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["build_table", "json_values", "library_of", "part_of", "to_arrow", "with_columns"]
+__all__ = ["build_table", "json_values", "library_of", "subtable", "to_arrow", "with_columns"]
 
 
 def library_of(*values: Any) -> Any:
@@ -33,7 +33,7 @@ def build_table(columns: Mapping[str, Any], library: Any) -> Any:
     return nw.from_dict(columns, backend=library).to_native()
 
 
-def part_of(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence[str] | None = None) -> Any:
+def subtable(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence[str] | None = None) -> Any:
     """The same table in the same library with those rows, and those named columns, only."""
     places = None if rows is None else np.flatnonzero(rows)
     if isinstance(X, Mapping):
@@ -47,7 +47,7 @@ def part_of(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequence
 
     frame = _frame(X)
     if not isinstance(frame, nw.DataFrame):
-        return part_of(np.asarray(X), rows, columns)
+        return subtable(np.asarray(X), rows, columns)
     if columns is not None:
         wanted = set(columns)
         frame = frame.select([name for name in frame.columns if str(name) in wanted])

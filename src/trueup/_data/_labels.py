@@ -161,7 +161,7 @@ class LabelClasses:
         self._fraction: float | None = None  # one of the labels that are neither 0 nor 1, if they are probabilities
 
     def add(self, y: Any) -> None:
-        """Look at the labels of a piece; any that is missing is an error."""
+        """Look at the labels of a batch; any that is missing is an error."""
         column = y if isinstance(y, Column) else column_from_any("y", y)
         if not len(column):
             return
@@ -181,7 +181,7 @@ class LabelClasses:
         self._join(found)
 
     def merge(self, other: LabelClasses) -> None:
-        """Add what other pieces hold."""
+        """Add what other batches held."""
         self._n_rows += other._n_rows
         self._floats_only &= other._floats_only
         self._fraction = other._fraction if self._fraction is None else self._fraction

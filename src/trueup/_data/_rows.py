@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data._columns import Column
-from trueup._data._frames import part_of
+from trueup._data._frames import subtable
 from trueup._data._groups import hash_column
 from trueup._data._labels import Labels, read_labels
 from trueup._data._table import CalibrationTable, names_from, read_table
@@ -149,7 +149,7 @@ class Rows:
     def part(self, rows: BoolArray | None, *more: str) -> Any:
         """The features of some rows, and more columns, as a table of the user's own library."""
         table = self.given.table
-        return part_of(self.given.X, rows, [*self.features, *more] if table is not None and table.named else None)
+        return subtable(self.given.X, rows, [*self.features, *more] if table is not None and table.named else None)
 
     def label_values(self, rows: BoolArray | None = None) -> npt.NDArray[Any]:
         """The labels of some rows, as the user gave them."""

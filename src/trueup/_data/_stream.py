@@ -24,27 +24,27 @@ __all__ = ["BATCH_ROWS", "Stream", "sample_of"]
 
 BATCH_ROWS = 131_072
 
-Keys: TypeAlias = npt.NDArray[np.uint64]
+Draws: TypeAlias = npt.NDArray[np.uint64]
 Source: TypeAlias = FileSource | QuerySource | IteratedSource  # what a stream reads, one after the other
 
 
 def sample_of(batches: Iterable[Batch], n_rows: int, seed: int) -> pa.Table:
     """A number of rows, each with the same chance, in order.
 
-    Every row has a key that looks random but is computed from its number, and the rows with the smallest keys are
+    Every row has a number that looks random but is computed from its place, and the rows with the smallest are
     chosen. So the choice depends on nothing else, and what is held never exceeds twice the sample.
     """
     if n_rows < 1:
         raise ParameterError(f"A sample needs at least 1 row, got {n_rows!r}.")
-    chosen: list[tuple[pa.Table, Keys]] = []
+    chosen: list[tuple[pa.Table, Draws]] = []
     held, seen, limit = 0, 0, np.uint64(2**64 - 1)
     for batch in batches:
-        keys = _keys(seen, batch.table.num_rows, seed)
+        draws = _draws(seen, batch.table.num_rows, seed)
         seen += batch.table.num_rows
-        below = np.flatnonzero(keys <= limit)
+        below = np.flatnonzero(draws <= limit)
         if not len(below):
             continue
-        chosen.append((_taken(batch.table, below), keys[below]))
+        chosen.append((_taken(batch.table, below), draws[below]))
         held += len(below)
         if held > 2 * n_rows:
             chosen, limit = _smallest(chosen, n_rows)
@@ -56,26 +56,26 @@ def sample_of(batches: Iterable[Batch], n_rows: int, seed: int) -> pa.Table:
     return _together([table for table, _ in chosen])
 
 
-def _keys(first: int, n: int, seed: int) -> Keys:
+def _draws(first: int, n: int, seed: int) -> Draws:
     """Numbers that look random, of rows by their numbers: the SplitMix64 generator."""
     x = np.arange(first + 1, first + n + 1, dtype=np.uint64)
     x += np.uint64((seed * 0x632BE59BD9B4E019) % 2**64)
     x *= np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    mixed: Keys = x ^ (x >> np.uint64(31))
+    mixed: Draws = x ^ (x >> np.uint64(31))
     return mixed
 
 
-def _smallest(chosen: list[tuple[pa.Table, Keys]], n_rows: int) -> tuple[list[tuple[pa.Table, Keys]], np.uint64]:
-    """Those with the smallest keys, which all differ, and the largest key among them."""
-    every = np.concatenate([keys for _, keys in chosen])
+def _smallest(chosen: list[tuple[pa.Table, Draws]], n_rows: int) -> tuple[list[tuple[pa.Table, Draws]], np.uint64]:
+    """Those with the smallest draws, which all differ, and the largest draw among them."""
+    every = np.concatenate([draws for _, draws in chosen])
     limit = np.partition(every, n_rows - 1)[n_rows - 1]
     kept = []
-    for table, keys in chosen:
-        below = np.flatnonzero(keys <= limit)
+    for table, draws in chosen:
+        below = np.flatnonzero(draws <= limit)
         if len(below):
-            kept.append((_taken(table, below), keys[below]))
+            kept.append((_taken(table, below), draws[below]))
     return kept, limit
 
 

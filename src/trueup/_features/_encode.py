@@ -15,11 +15,11 @@ from trueup._features._codes import FeatureCodes, holds_missing
 from trueup._model import FeatureSpec
 from trueup.errors import ColumnError, DataWarning, TableError, callers_level
 
-__all__ = ["EncodedTable", "FeatureEncoder"]
+__all__ = ["CountedMatrix", "FeatureEncoder"]
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedTable:
+class CountedMatrix:
     """The matrix of a table, a column per feature, and how many values of a feature are NaN in it, and why."""
 
     matrix: npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ class FeatureEncoder:
         """The matrix of a table, or of those rows of it: one column per feature, in Fortran order."""
         return self._filled(self._with_known_names(table), rows)
 
-    def encode_counted(self, table: CalibrationTable) -> EncodedTable:
+    def encode_counted(self, table: CalibrationTable) -> CountedMatrix:
         """The matrix of a table, and how many of its values were missing or unseen."""
         table = self._with_known_names(table)
         matrix = self._filled(table)
@@ -58,7 +58,7 @@ class FeatureEncoder:
                 missing[name] = lacking
             if without_number > lacking:
                 unseen[name] = without_number - lacking
-        return EncodedTable(matrix, missing, unseen)
+        return CountedMatrix(matrix, missing, unseen)
 
     def _filled(self, table: CalibrationTable, rows: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.float64]:
         n_rows = table.n_rows if rows is None else int(rows.sum())
@@ -96,7 +96,7 @@ class FeatureEncoder:
         return named
 
     def _with_known_names(self, table: CalibrationTable) -> CalibrationTable:
-        """The table under the names of fit; columns go by position only where one side has no names."""
+        """The table under the names of fit; columns go by position only where fit or table has no names."""
         spec = self.spec
         if table.named and spec.named:
             absent = [name for name in spec.names if name not in table]

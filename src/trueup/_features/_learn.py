@@ -117,7 +117,7 @@ class FeatureLearner:
         return not self._categorical and self._kind in (ValueKind.NUMBER, ValueKind.EMPTY)
 
     def add(self, column: Column) -> None:
-        """Learn from a piece of the column."""
+        """Learn from a batch of the column."""
         categorical = self._named or (column.has_categorical_type and column.kind is not ValueKind.EMPTY)
         if not categorical and column.kind not in (ValueKind.NUMBER, ValueKind.EMPTY):
             raise _not_a_number(column.name, column.kind.value)
@@ -130,11 +130,11 @@ class FeatureLearner:
         self._join(column.kind, categorical, distinct)
 
     def merge(self, other: FeatureLearner) -> None:
-        """Add what was learned of other pieces."""
+        """Add what was learned of other batches."""
         self._join(other._kind, other._categorical, other._distinct)
 
     def feature(self) -> Feature:
-        """What all pieces together hold."""
+        """What all batches together hold."""
         if self.may_hold_numbers and self._kind is ValueKind.NUMBER:
             return Feature(self.name, ValueKind.NUMBER)
         try:

@@ -57,17 +57,6 @@ class BatchScorer:
     column : str
         The column that it adds.
 
-    Raises
-    ------
-    ModelFileError
-        If the file can't be used.
-    ScoreError
-        If it is not known which column holds the scores.
-
-    See Also
-    --------
-    trueup.load : A calibrator for tables and single rows in one process.
-
     Notes
     -----
     A row whose score is missing gets null, without a warning: on another machine nobody would read it.

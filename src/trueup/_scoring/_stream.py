@@ -6,36 +6,25 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup._data import Batch, Stream, naming, open_stream
 from trueup._model import CalibrationModel, ValueKind
-from trueup._scoring._observed import Observed, warn_of_unseen
+from trueup._scoring._observed import warn_of_unseen
 from trueup._scoring._scores import score_column_of, warn_of_missing
 from trueup.errors import ColumnError, DataWarning, callers_level
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from trueup._data import CalibrationTable
+    from trueup._scoring._calibrator import Calibrator
 
 __all__ = ["ScoredBatch", "calibrated_tables", "check_columns", "kinds_of", "score_batches", "with_probabilities"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-
-
-class _Scores(Protocol):
-    """What scoring asks of a calibrator."""
-
-    @property
-    def model(self) -> CalibrationModel:
-        """What was fitted."""
-
-    def _of_table(self, table: CalibrationTable, base: Floats) -> Observed:
-        """The probabilities of a table with its base scores, and what its rows lacked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +42,7 @@ def kinds_of(model: CalibrationModel) -> dict[str, ValueKind]:
 
 
 def calibrated_tables(
-    calibrator: _Scores, source: Any, score: str | None, column: str, batch_rows: int
+    calibrator: Calibrator, source: Any, score: str | None, column: str, batch_rows: int
 ) -> Iterator[pa.Table]:
     """The rows of a source with a column more; what is wrong with its columns is told at once."""
     model = calibrator.model
@@ -67,7 +56,7 @@ def calibrated_tables(
     return (with_probabilities(one.batch.table, column, one.calibrated) for one in scored)
 
 
-def check_columns(calibrator: _Scores, stream: Stream, score: str | None) -> None:
+def check_columns(calibrator: Calibrator, stream: Stream, score: str | None) -> None:
     """Refuse a stream that lacks what the model needs, and say what else is lost."""
     import pyarrow as pa
 
@@ -84,7 +73,7 @@ def check_columns(calibrator: _Scores, stream: Stream, score: str | None) -> Non
         warnings.warn(f"Ignoring column {name!r}: {lacking} doesn't have it.", DataWarning, stacklevel=callers_level())
 
 
-def score_batches(calibrator: _Scores, batches: Iterator[Batch], score: str | None) -> Iterator[ScoredBatch]:
+def score_batches(calibrator: Calibrator, batches: Iterator[Batch], score: str | None) -> Iterator[ScoredBatch]:
     """The scores of batches; at the end, one warning each if scores were missing and if most categories were unseen."""
     from trueup._data import read_scores, read_table
 

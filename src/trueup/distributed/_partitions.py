@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
-from trueup._data import listed, part_of, to_arrow
+from trueup._data import listed, subtable, to_arrow
 from trueup._fitting import (
     LOGIT_LIMIT,
     Dealing,
@@ -119,7 +119,7 @@ def as_arrow(partition: Any, columns: Sequence[str]) -> pa.Table:
     absent = [name for name in columns if name not in present]
     if absent:
         raise ColumnError(f"There is no column {listed(absent)}. The columns are {listed(present, 12)}.")
-    return to_arrow(part_of(partition, columns=columns)).select(list(columns))
+    return to_arrow(subtable(partition, columns=columns)).select(list(columns))
 
 
 def with_names(partition: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trueup._data import part_of, with_columns
+from trueup._data import subtable, with_columns
 
 if TYPE_CHECKING:
     from trueup.evaluation._result import HeldOutRows
@@ -36,4 +36,4 @@ def scored_rows(held: HeldOutRows) -> Any:
             name += "_"
         taken.add(name)
         columns[name] = values
-    return with_columns(part_of(rows.given.X, test), columns)
+    return with_columns(subtable(rows.given.X, test), columns)

@@ -108,10 +108,6 @@ class OnnxExport:
     metadata : mapping
         What the file says about itself.
 
-    See Also
-    --------
-    export_onnx : What makes one.
-
     Examples
     --------
     >>> import tempfile

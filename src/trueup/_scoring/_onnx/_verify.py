@@ -22,7 +22,7 @@ from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._onnx._signature import GraphInput, Signature, feeds_of_table
 from trueup.errors import ExportError
 
-__all__ = ["BOUND", "WRONG_SCORES", "CheckedRows", "Comparison", "expected_of", "largest_difference", "make_rows"]
+__all__ = ["BOUND", "WRONG_SCORES", "CheckedRows", "Expected", "expected_of", "largest_difference", "make_rows"]
 
 WRONG_SCORES = (-0.25, 1.25, float("nan"), float("inf"))  # rows of which a graph must make NaN
 _N_ROWS = 4096
@@ -147,10 +147,10 @@ _UNSEEN: Mapping[ValueKind, Callable[[Sequence[Any]], Any]] = {
 BOUND = 1e-9
 _ROWS_A_RUN = 16384  # the matrix of a round may have hundreds of columns
 
-Comparison = tuple[dict[str, npt.NDArray[Any]], Floats]
+Expected = tuple[dict[str, npt.NDArray[Any]], Floats]
 
 
-def expected_of(calibrator: Calibrator, signature: Signature, rows: CheckedRows) -> Comparison:
+def expected_of(calibrator: Calibrator, signature: Signature, rows: CheckedRows) -> Expected:
     """The inputs of rows, and what the model makes of them; the last rows have scores that are none."""
     scores = None if signature.score is None else rows.scores
     expected = calibrator.calibrate(rows.table, scores)
@@ -163,7 +163,7 @@ def expected_of(calibrator: Calibrator, signature: Signature, rows: CheckedRows)
     return feeds, np.concatenate([expected, np.full(n_wrong, np.nan)])
 
 
-def largest_difference(graph: bytes | Path, comparison: Comparison) -> float:
+def largest_difference(graph: bytes | Path, comparison: Expected) -> float:
     """The largest relative difference between a graph and the model; `ExportError` if it is above the bound."""
     feeds, expected = comparison
     found = _run(graph, feeds)

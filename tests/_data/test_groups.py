@@ -1,4 +1,4 @@
-"""Hashes of keys: the same for the same value, in whatever column, file and process it comes."""
+"""Hashes of groups: the same for the same value, in whatever column, file and process it comes."""
 
 from __future__ import annotations
 
