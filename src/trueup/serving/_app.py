@@ -152,8 +152,7 @@ class Application:
         if route == "/openapi.json":
             return openapi(self._options)
         if route == "/v1/models":
-            described = [self._models.describe(name) for name in self._models.names]
-            return {"default": self._models.default, "models": described}
+            return self._models.describe_all()
         example = example_of(self._models.served(name))
         return example if route == "/v1/example" else {**self._models.describe(name), "example": example}
 

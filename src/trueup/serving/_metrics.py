@@ -171,10 +171,6 @@ class Metrics:
         """Set a gauge."""
         self.own.put(name, labels, value)
 
-    def observe(self, name: str, *labels: str, counts: Floats) -> None:
-        """Add what `histogram` gives to a histogram."""
-        self.own.add(name, labels, counts)
-
     def record(self, digest: Iterable[Counted]) -> None:
         """Count the rows of a request that has been scored."""
         for name, labels, amounts in digest:
@@ -186,7 +182,7 @@ class Metrics:
         counts = np.zeros(len(SECONDS) + 2)
         counts[bisect.bisect_left(SECONDS, seconds)] = 1
         counts[-1] = seconds
-        self.observe("trueup_request_seconds", route, counts=counts)
+        self.own.add("trueup_request_seconds", (route,), counts)
 
     def totals(self) -> dict[str, dict[tuple[str, ...], Floats]]:
         """The counters of all processes together, by name and labels."""

@@ -60,11 +60,6 @@ class ServedModels:
                     f"Of the model {name!r} and its candidate, only one takes scores, so they can't share requests."
                 )
 
-    @property
-    def names(self) -> list[str]:
-        """The names, the default first."""
-        return list(self._entries)
-
     def served(self, name: str) -> Served:
         """The model of a name, to be taken once a request; a `Problem` if there is none."""
         entry = self._entries.get(name)
@@ -101,6 +96,10 @@ class ServedModels:
             name: {"sha256": entry.slot.current.sha256, "error": entry.slot.error}
             for name, entry in self._entries.items()
         }
+
+    def describe_all(self) -> dict[str, Any]:
+        """All models, the default first."""
+        return {"default": self.default, "models": list(map(self.describe, self._entries))}
 
     def describe(self, name: str) -> dict[str, Any]:
         """All that a client needs to know of a model."""

@@ -6,8 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from trueup.errors import ParameterError
 from trueup.serving._slot import MAX_MODEL_MEMORY
@@ -119,13 +118,11 @@ class ServerOptions:
         return next(iter(self.models))
 
     def _check_numbers(self) -> None:
-        for entry in fields(self):
-            if entry.name == "workers" or entry.name.startswith("max_"):
-                _check(entry.name, getattr(self, entry.name), at_least=1)
-        for entry in fields(self):
-            if entry.name.endswith("_seconds"):
-                least = 0.1 if entry.name in ("request_seconds", "keep_alive_seconds") else 0
-                _check(entry.name, getattr(self, entry.name), at_least=least)
+        for name, value in vars(self).items():
+            least = {"workers": 1.0, "request_seconds": 0.1, "keep_alive_seconds": 0.1}.get(name)
+            least = 1.0 if name.startswith("max_") else 0.0 if least is None and name.endswith("_seconds") else least
+            if least is not None and not (math.isfinite(value) and value >= least):
+                raise ParameterError(f"{name} must be at least {least:g}, got {value}.")
         if not 0 <= self.port <= 65535:
             raise ParameterError(f"port must be from 0 to 65535, got {self.port}.")
         if self.max_bytes_in_work < self.max_body_bytes:
@@ -135,24 +132,15 @@ class ServerOptions:
             )
 
 
-def _check(name: str, value: Any, *, at_least: float) -> None:
-    if not math.isfinite(value) or value < at_least:
-        raise ParameterError(f"{name} must be at least {at_least}, got {value}.")
-
-
 def _check_token(token: str) -> None:
     """Refuse a token that no client can send in a header, without showing it."""
     if not token.strip():
         raise ParameterError("The token is empty. Set one, or none at all.")
     if len(token) > _MAX_TOKEN_LENGTH:
         raise ParameterError(f"The token has {len(token):,} characters; at most {_MAX_TOKEN_LENGTH:,} can be sent.")
-    wrong = next((place for place, letter in enumerate(token) if not " " <= letter <= "~"), None)
-    if wrong is None and token != token.strip():
-        wrong = 0 if token[0] == " " else len(token) - 1
-    if wrong is not None:
+    if token != token.strip() or not all(" " <= letter <= "~" for letter in token):
         raise ParameterError(
-            f"No client can send the token: character {wrong + 1} of {len(token)} can't be in an HTTP header. "
-            "Use letters, digits and signs of ASCII, and no space at the ends."
+            "No client can send the token in a header. Use ASCII letters, digits and signs, and no space at the ends."
         )
 
 

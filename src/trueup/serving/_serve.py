@@ -15,8 +15,8 @@ __all__ = ["asgi_app", "serve"]
 def serve(options: ServerOptions) -> None:
     """Answer live traffic until the process is told to stop.
 
-    Blocks; to be called from the main thread of a process that has no other threads. SIGTERM and Ctrl-C end it
-    when all requests in flight have been answered, SIGHUP makes it read its model files again.
+    Blocks. Call it from the main thread of a process that has no other threads. SIGTERM and Ctrl-C end it
+    once all requests in flight have been answered; SIGHUP makes it read its model files again.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def asgi_app(
 ) -> Callable[..., Awaitable[None]]:
     """Make an ASGI application that answers for some models, to run under any ASGI server or inside another app.
 
-    It does what `serve` does but for what belongs to the server: sockets, TLS, workers, and limits on headers and
+    It does what `serve` does, except for what belongs to the server: sockets, TLS, workers, and limits on headers and
     connections. Each process counts its own metrics.
 
     Parameters
