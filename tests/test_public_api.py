@@ -31,7 +31,7 @@ PUBLIC = {
         ClusterWarning ColumnError ConvergenceWarning CostWarning DataError DataFileError DataWarning
         DiagnosisError ExportError FileError InsufficientDataWarning LabelError MissingExtraError
         MissingScoreWarning ModelFileError ParameterError RescaleWarning ScoreError SketchFileError
-        TableError TrainingError TrueupError TrueupWarning UnseenCategoryWarning WeightError
+        SuspiciousDataWarning TableError TrainingError TrueupError TrueupWarning UnseenCategoryWarning WeightError
     """,
     "trueup.evaluation": """
         Diagnosis Evaluation FILES Finding Outcome PERCENTILES RowFacts Seconds SplitFacts Summary diagnose

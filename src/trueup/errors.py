@@ -29,6 +29,7 @@ __all__ = [
     "RescaleWarning",
     "ScoreError",
     "SketchFileError",
+    "SuspiciousDataWarning",
     "TableError",
     "TrainingError",
     "TrueupError",
@@ -160,6 +161,10 @@ class CostWarning(TrueupWarning):
 
 class DataWarning(TrueupWarning):
     """The data can be used, but something about them deserves a look."""
+
+
+class SuspiciousDataWarning(DataWarning):
+    """A column looks like an id, or a copy of the label or score; or scores look like those of the other class."""
 
 
 class MissingScoreWarning(DataWarning):

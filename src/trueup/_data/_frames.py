@@ -51,9 +51,12 @@ def subtable(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequenc
     if columns is not None:
         wanted = set(columns)
         frame = frame.select([name for name in frame.columns if str(name) in wanted])
-    if places is not None:
-        frame = frame[places]
-    return frame.to_native()
+    native = frame.to_native()
+    if rows is None:
+        return native
+    if type(native).__module__.startswith("pyarrow"):  # which may refuse to take from more than 2 GB of text
+        return native.filter(rows)
+    return frame[places].to_native()
 
 
 def to_arrow(X: Any) -> pa.Table:

@@ -19,7 +19,7 @@ from trueup._data import (
     read_table,
     read_weights,
 )
-from trueup._features import FeatureEncoder, learn_features
+from trueup._features import FeatureEncoder, learn_features, warn_of_suspects
 from trueup._fitting._data import TrainingData
 from trueup._fitting._options import FitOptions, seeds_from
 from trueup._fitting._rounds import fit_data, fitted_model, growth_of
@@ -51,6 +51,7 @@ def fit_model(
     labels = read_labels(y, table.n_rows, pos_label=options.pos_label)
     hashes = None if groups is None else _hashes_of(groups, table.n_rows)
     base, base_rate = _given_scores(table, scores, options, labels), None
+    warn_of_suspects(X, table, spec.names, labels, base)
     if base is None:
         base_rate = float(np.average(labels.values, weights=weights))
         base = np.full(table.n_rows, base_rate)

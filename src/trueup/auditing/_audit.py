@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from trueup._data import library_of, read_rows
+from trueup._features import warn_of_suspects
 from trueup._runtime import shown_progress, thread_count
 from trueup.auditing._checks import check_draws, check_tests, check_whole, warn_of_nothing
 from trueup.auditing._discover import discover_segments
@@ -168,6 +169,8 @@ def audit(
         )
     elif by is not None or discover is not None:
         raise ParameterError("Segments are found among the columns of X: pass X.")
+    found_in = given.features if cuts is not None and by is None else []
+    warn_of_suspects(X, table, found_in, given.labels, given.scores["scores"])
     crossed: list[Partition] = []
     alone: list[Partition] = []
     if segments is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
@@ -57,7 +57,7 @@ class Columns:
             for name in set(chosen) & set(taken):
                 raise ParameterError(f"{option} names {name!r}, which is the column of {taken[name]}. Leave it out.")
         else:
-            left_out = {*taken, *_listed(self.drop or (), columns, "--drop", where), *_pandas_index(table)}
+            left_out = {*taken, *_listed(self.drop or (), columns, "--drop", where), *_no_features(table, taken)}
             chosen = tuple(name for name in columns if name not in left_out)
         if not chosen and self.score is None and "--base" not in taken.values():
             raise ParameterError(f"{where} has no features left and no --score: there is nothing to learn from.")
@@ -199,19 +199,18 @@ def _listed(values: Iterable[str], columns: Sequence[str], option: str, where: s
     return tuple(names)
 
 
-def _pandas_index(table: Any) -> list[str]:
-    """Columns that are the index of a pandas DataFrame: row numbers, which say nothing about other rows."""
+def _no_features(table: Any, taken: Collection[str]) -> list[str]:
+    """The index of a pandas DataFrame, and what `trueup` calls calibrated scores: left out unless they are named."""
     stored: Mapping[bytes, bytes] = table.schema.metadata or {}
     try:
         index = json.loads(stored[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError):
         index = ["", "Unnamed: 0"]  # what it is called in a CSV file, and when that was read and written again
-    names = [name for name in index if isinstance(name, str) and name in table.column_names]
+    why = {name: "is the index of a pandas DataFrame" for name in index if isinstance(name, str)}
+    why |= {"calibrated": "holds calibrated scores"}
+    names = [name for name in why if name in table.column_names and name not in taken]
     for name in names:
         what = f"column {name!r}" if name else "the column without a name"
-        warnings.warn(
-            f"Ignoring {what}: it is the index of a pandas DataFrame. To use it, name it in --features.",
-            DataWarning,
-            stacklevel=3,
-        )
+        text = f"Ignoring {what}: it {why[name]}. To use it, name it in --features."
+        warnings.warn(text, DataWarning, stacklevel=3)
     return names

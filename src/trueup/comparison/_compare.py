@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +21,7 @@ from trueup.comparison._reasons import Facts, reasons_of, verdict_of
 from trueup.comparison._result import Comparison
 from trueup.comparison._rows import order_of, paired_rows
 from trueup.comparison._segments import SegmentSearch, measure_differences
-from trueup.errors import ParameterError
+from trueup.errors import ParameterError, SuspiciousDataWarning
 from trueup.segments import Partition, cross_columns, grid_of, hash_of_parts, holm, n_passes, step_down, tell_cost
 
 if TYPE_CHECKING:
@@ -252,4 +253,6 @@ def _audited(scores: Mapping[str, Any], how: Mapping[str, Any], which: str) -> A
     """The audit of one of the two models, when somebody asks for it."""
     from trueup.auditing import audit
 
-    return audit(scores=scores[which], **how)
+    with warnings.catch_warnings():  # nobody asked for this audit in particular, and a fit has told of its columns
+        warnings.simplefilter("ignore", SuspiciousDataWarning)
+        return audit(scores=scores[which], **how)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from trueup._data import Rows
 from trueup.calibration import MCGrad
-from trueup.errors import ParameterError
+from trueup.errors import ParameterError, SuspiciousDataWarning
 from trueup.evaluation._split import BoolArray
 
 __all__ = ["estimator_for", "fit_again", "fit_on", "folds_of_groups", "restricts"]
@@ -81,7 +82,9 @@ def fit_again(rows: Rows, estimator: MCGrad, evaluated: MCGrad, together: Any, s
 
     same: MCGrad = clone(estimator)
     same.set_params(max_rounds=evaluated.n_rounds_, patience=evaluated.n_rounds_)
-    return fit_on(rows, same, None, together, seed)
+    with warnings.catch_warnings():  # the first fit has told
+        warnings.simplefilter("ignore", SuspiciousDataWarning)
+        return fit_on(rows, same, None, together, seed)
 
 
 def folds_of_groups(
