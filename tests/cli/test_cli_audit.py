@@ -356,3 +356,25 @@ def test_ctrl_c_while_the_segments_are_written_leaves_nothing(audit, tmp_path, m
     outcome = audit(*QUICK, "-o", tmp_path / "s.csv")
     assert (outcome.code, outcome.err) == (130, "Stopped. Nothing was written.\n")
     assert os.listdir(tmp_path) == []
+
+
+def test_our_own_scored_rows_are_audited_without_the_calibrated_scores(run, tmp_path):
+    visits = make_traffic(2_000, random_state=1)
+    scored = visits.to_table().drop_columns(["true_probability"]).append_column("calibrated", pa.array(visits.scores))
+    pq.write_table(scored, tmp_path / "scored.parquet")
+    outcome = run("audit", tmp_path / "scored.parquet", "--label=label", "--score=score", "--max-depth=1")
+    assert outcome.code == 0
+    assert "Ignoring column 'calibrated': it holds calibrated scores. To use it, name it in --features." in outcome.err
+    assert "looks like no feature" not in outcome.err
+
+
+def test_an_index_saved_into_a_csv_is_told_with_the_option_that_drops_it(run, tmp_path):
+    visits = make_traffic(2_000, random_state=1)
+    visits.to_table().drop_columns(["true_probability"]).to_pandas().to_csv(tmp_path / "t.csv")
+    options = ("audit", tmp_path / "t.csv", "--label=label", "--score=score", "--max-depth=1")
+    outcome = run(*options)
+    assert outcome.code == 0
+    told = " ".join(outcome.err.split())
+    assert "'' has a value of its own in nearly every row" in told  # pandas gives the index no name
+    assert "To leave it out: --drop ''." in told
+    assert run(*options, "--drop=").err.count("looks like no feature") == 0

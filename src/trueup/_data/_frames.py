@@ -52,7 +52,7 @@ def subtable(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequenc
         wanted = set(columns)
         frame = frame.select([name for name in frame.columns if str(name) in wanted])
     native = frame.to_native()
-    if rows is None:
+    if rows is None or places is None:
         return native
     if type(native).__module__.startswith("pyarrow"):  # which may refuse to take from more than 2 GB of text
         return native.filter(rows)

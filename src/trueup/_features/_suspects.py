@@ -54,7 +54,8 @@ def warn_of_suspects(
     if sampled is not None:
         _warn_of_the_other_class(labels, whole, sampled)
     found = {}
-    for name in features if table is not None else ():
+    for name in features:
+        assert table is not None  # without one there are no features
         column = table.column(name)
         if len(column) != len(places):
             column = column.of_rows(drawn)
