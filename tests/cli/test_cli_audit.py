@@ -366,15 +366,3 @@ def test_our_own_scored_rows_are_audited_without_the_calibrated_scores(run, tmp_
     assert outcome.code == 0
     assert "Ignoring column 'calibrated': it holds calibrated scores. To use it, name it in --features." in outcome.err
     assert "looks like no feature" not in outcome.err
-
-
-def test_an_index_saved_into_a_csv_is_told_with_the_option_that_drops_it(run, tmp_path):
-    visits = make_traffic(2_000, random_state=1)
-    visits.to_table().drop_columns(["true_probability"]).to_pandas().to_csv(tmp_path / "t.csv")
-    options = ("audit", tmp_path / "t.csv", "--label=label", "--score=score", "--max-depth=1")
-    outcome = run(*options)
-    assert outcome.code == 0
-    told = " ".join(outcome.err.split())
-    assert "'' has a value of its own in nearly every row" in told  # pandas gives the index no name
-    assert "To leave it out: --drop ''." in told
-    assert run(*options, "--drop=").err.count("looks like no feature") == 0
