@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._features import rates_of_bins
 from trueup.evaluation._diagnosis._finding import Finding
 from trueup.evaluation._diagnosis._joined import JoinedColumn, Measure
 from trueup.evaluation._diagnosis._of_scores import ranking
@@ -23,7 +24,6 @@ Bins: TypeAlias = npt.NDArray[np.int64]
 
 _LABEL_AUC = 0.99
 _MOST_BINS = 64
-_SMOOTHING = 5.0
 _FEWEST_OF_A_CLASS = 20
 # A value is telling if so many rows of a class were to be expected among its rows, and so great a share, and none is.
 _EXPECTED_ROWS, _EXPECTED_SHARE = 30.0, 0.1
@@ -47,7 +47,7 @@ def find_leaks(train: Side, survey: Survey, sample: Sample, seed: int) -> list[F
     found, telling = [], []
     for facts in survey.columns:
         bins = _bins(facts.sampled)
-        auc = separation(_rates_of_bins(bins, drawn.positive, drawn.negative, seed), drawn.negative, drawn.positive).auc
+        auc = separation(rates_of_bins(bins, drawn.positive, drawn.negative, seed), drawn.negative, drawn.positive).auc
         disguise = _label_in_disguise(train, facts.name, auc)
         found += disguise
         if not disguise:
@@ -140,16 +140,3 @@ def _bins(sampled: JoinedColumn) -> Bins:
         return np.zeros(len(values), dtype=np.int64)
     edges = np.unique(np.quantile(present, np.linspace(0, 1, _MOST_BINS + 1)[1:-1]))
     return np.where(missing, 0, np.searchsorted(edges, values) + 1)
-
-
-def _rates_of_bins(bins: Bins, positive: Floats, negative: Floats, seed: int) -> Floats:
-    """The rate of the positive class in each row's bin, among the rows of the other half."""
-    half = np.random.default_rng(seed).permutation(np.arange(len(bins)) % 2)
-    rates, n_bins = np.empty(len(bins)), int(bins.max()) + 1
-    prior = float(positive.sum() / (positive.sum() + negative.sum()))
-    for held in (0, 1):
-        others, inside = half != held, half == held
-        of_positive = np.bincount(bins[others], positive[others], n_bins)
-        of_all = of_positive + np.bincount(bins[others], negative[others], n_bins)
-        rates[inside] = ((of_positive + _SMOOTHING * prior) / (of_all + _SMOOTHING))[bins[inside]]
-    return rates

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data import listed
-from trueup._features import chosen_columns
+from trueup._features import FEWEST_FOR_AN_ID, ID_NAME, SHARE_OF_AN_ID, chosen_columns
 from trueup.errors import ColumnError
 from trueup.evaluation._diagnosis._fingerprints import Coincidence, Prints, coincidence, mixed, no_prints
 from trueup.evaluation._diagnosis._joined import JoinedColumn, KindsDifferError, Measure, join_columns
@@ -22,12 +21,9 @@ __all__ = ["ColumnFacts", "Sample", "Survey", "draw_sample", "survey_columns"]
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 
-_FEWEST_FOR_AN_ID = 100
-_SHARE_OF_AN_ID = 0.99
 _SHARE_OF_A_MEASUREMENT = 0.9
 _DENSE = 10  # numbers that all differ, and lie within so many times as many, were counted, not measured
 _HUGE = 1e9
-_ID_NAME = re.compile(r"(?i:(^|[_ .\-])(id|uuid|guid|key|idx|index|row|row_?num(ber)?)([_ .\-]|$))|[a-z]I[dD]$")
 _FEWEST_TO_SEPARATE = 20
 _SEPARATING_AUC = 0.995
 _SEPARATING_SHARE = 0.005
@@ -262,12 +258,12 @@ def _no_overlap(of_train: Rows, of_test: Rows) -> bool:
 def _names_rows(counts: Rows) -> bool:
     """Whether there are about as many categories as rows."""
     total = int(counts.sum())
-    return total >= _FEWEST_FOR_AN_ID and int((counts > 0).sum()) >= _SHARE_OF_AN_ID * total
+    return total >= FEWEST_FOR_AN_ID and int((counts > 0).sum()) >= SHARE_OF_AN_ID * total
 
 
 def _measures(sampled: JoinedColumn) -> bool:
     values = sampled.train[~np.isnan(sampled.train)]
-    if len(values) < _FEWEST_FOR_AN_ID or np.array_equal(values, np.floor(values)):
+    if len(values) < FEWEST_FOR_AN_ID or np.array_equal(values, np.floor(values)):
         return False
     return len(np.unique(values)) >= _SHARE_OF_A_MEASUREMENT * len(sampled.train)
 
@@ -277,14 +273,14 @@ def _counts_rows(column: JoinedColumn, sampled: JoinedColumn) -> bool:
 
     Amounts in cents differ in every row too if they are spread widely enough; so different is not enough.
     """
-    if column.measure is not Measure.AMOUNT or len(column.train) < _FEWEST_FOR_AN_ID:
+    if column.measure is not Measure.AMOUNT or len(column.train) < FEWEST_FOR_AN_ID:
         return False
     values = column.train[~np.isnan(column.train)]
-    if len(values) < _SHARE_OF_AN_ID * column.n_train or not np.array_equal(values, np.floor(values)):
+    if len(values) < SHARE_OF_AN_ID * column.n_train or not np.array_equal(values, np.floor(values)):
         return False
     few = sampled.train[~np.isnan(sampled.train)]
-    if len(np.unique(few)) < _SHARE_OF_AN_ID * len(few) or len(np.unique(values)) < _SHARE_OF_AN_ID * len(values):
+    if len(np.unique(few)) < SHARE_OF_AN_ID * len(few) or len(np.unique(values)) < SHARE_OF_AN_ID * len(values):
         return False
     steps = np.diff(values)
     counted = values.max() - values.min() < _DENSE * len(values) or bool((steps > 0).all() or (steps < 0).all())
-    return bool(counted or np.median(np.abs(values)) > _HUGE or _ID_NAME.search(column.name))
+    return bool(counted or np.median(np.abs(values)) > _HUGE or ID_NAME.search(column.name))
