@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import CalibrationTable, Column, Labels, part_of, read_table
+from trueup._data import CalibrationTable, Column, Labels, read_table, subtable
 from trueup._model import ValueKind
 from trueup.errors import SuspiciousDataWarning, callers_level, is_in_shell
 
@@ -47,7 +47,7 @@ def warn_of_suspects(
         drawn[:] = False
         drawn[np.random.default_rng(0).choice(n, _SAMPLE, replace=False)] = True
         if features and not isinstance(X, CalibrationTable):  # pandas' strings are read as slowly as they are many
-            table = read_table(part_of(X, drawn))
+            table = read_table(subtable(X, drawn))
     places = np.flatnonzero(drawn)
     whole = labels.values[places]
     sampled = None if scores is None else scores[places]
