@@ -47,7 +47,7 @@ def test_the_screen_ends_with_the_verdict_and_the_reports_path(evaluate, tmp_pat
         "'score' against 'label'",
         "2,000 rows of 2021 to 2022",
         "1,000 rows of 2023",
-        "'year': nothing can be learned of a time to come",
+        "'year': new rows come from later times",
         "Log loss",
         "Verdict: KEEP the scores as they are.",
         "No round of the calibration helped",

@@ -64,6 +64,9 @@ def test_every_stop_names_its_fix_and_the_end_is_a_right_model(run, quick, custo
     assert "Reading 'percent.csv' with ';' between columns" in stop.err
     stop = run("audit", "percent.csv", "--label=outcome", "--score=scor", *draws)
     assert "--score: 'percent.csv' has no column 'scor'. Did you mean 'score'?" in stop.err
+    (tmp_path / "tabs.tsv").write_text((tmp_path / "percent.csv").read_text())
+    stop = run("audit", "tabs.tsv", "--label=outcome", "--score=score", *draws)
+    assert stop.err.endswith("Several look joined there: name what separates them with --delimiter.\n")
     # Dates, then percentages.
     stop = run("audit", "percent.csv", "--label=outcome", "--score=score", *draws)
     assert "Ignoring the column without a name: it is the index of a pandas DataFrame." in stop.err
@@ -79,6 +82,11 @@ def test_every_stop_names_its_fix_and_the_end_is_a_right_model(run, quick, custo
     found = run("audit", "scored.csv", *given, *draws, "--json").json
     assert found["segments"][0]["segment"] == SEGMENT
     assert {"customer_id", "signup", ""}.isdisjoint(" ".join(row["segment"] for row in found["segments"]).split())
+
+    # Segments of one's own, for which dates are in nobody's way.
+    of_file = ["scored.csv", "--label=outcome", "--score=score", "--positive=churn"]
+    assert "brackets stand around sets only" in run("audit", *of_file, "--where=(country = NO)", *draws).err
+    assert run("audit", *of_file, f"--where={SEGMENT}", "--fail-on-significant", *draws).code == 5
 
     # Results are not replaced unasked.
     options = ["scored.csv", *given, "--time=signup", "--quiet", "--jobs=1", "-o", "results"]

@@ -157,6 +157,7 @@ def test_a_word_that_means_nothing_in_the_column_names_it(text: str, column: Any
         ("< 25", "unexpected '<'"),
         ("age = = 25", "unexpected '='"),
         ("age = {25}", "unexpected '{'"),
+        ("(age = 25)", "brackets stand around sets only; leave them out elsewhere"),
         ("age < 25 and", "a name or a value is missing"),
         ("and and and", "after a name comes ="),
         ("age < 25 income > 5", "conditions are joined by 'and'"),

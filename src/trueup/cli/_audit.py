@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer, file_in_title, given
@@ -92,7 +92,9 @@ def audit(
             positive=positive,
             stream=stream or None,
         )
-    columns = Columns(label or "", score, weight, features, drop, categorical, by)
+    # Conditions may be about any column, so --where refuses none.
+    dates: Literal["refuse", "keep"] = "keep" if where else "refuse"
+    columns = Columns(label or "", score, weight, features, drop, categorical, by, dates=dates)
     verbose = 0 if quiet else 1
 
     def of_table() -> Findings:

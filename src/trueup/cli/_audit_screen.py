@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._findings import Findings, sigmas
-from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, print_places, screen, shown
+from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, plain_table, print_places, screen, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,15 +95,7 @@ def _print_segments(console: Console, findings: Findings) -> None:
 
 
 def _table(findings: Findings, gap: int) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, gap, 0, 0), header_style="cyan", pad_edge=False)
-    table.add_column("Segment", overflow="fold")
-    for name in ("Rows", "Predicted", "Observed"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("Score is", no_wrap=True)
-    for name in ("σ", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = plain_table("Segment", ">Rows", ">Predicted", ">Observed", "=Score is", ">σ", ">p", gap=gap)
     for finding in findings.shown:
         predicted, observed, interval = _rates(finding, findings.result.prevalence)
         table.add_row(
@@ -134,14 +126,17 @@ def _print_notes(console: Console, findings: Findings, with_trees: bool) -> None
         console.print(f"and {', and '.join(more)}.")
     if findings.folded and n_untold:
         others = in_plural(n_untold, "more segment is", "more segments are")
-        console.print(f"{others} significantly wrong, and these don't explain it: correct these first.")
-    notes = ["Ranges: 95 % intervals."]
+        console.print(f"{others} significantly wrong, which those above don't explain: correct those first.")
+    notes = [
+        "ECCE: the largest sum of errors over any range of scores; MCE: the largest ECCE of a segment; σ: in units of "
+        "what noise alone gives. Ranges: 95 % intervals."
+    ]
     if findings.result.null_samples:
-        notes.insert(0, "p: the chance of as much anywhere in this search if the scores are true.")
+        notes.insert(0, "p: how often a search like this finds as much where all scores are right.")
     if findings.result.n_significant:
         notes.append("*: significant.")
     if any("–" in sigmas(finding) for finding in findings.shown):
-        notes.append("σ: the exact value is in the range.")
+        notes.append("Where σ is a range, the exact value lies in it.")
     if with_trees:
         notes.append("Segments that trees found are tested on the half of the rows that the trees did not see.")
     console.print(" ".join(notes), style="dim")

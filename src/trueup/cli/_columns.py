@@ -156,6 +156,8 @@ def check_column(name: str, columns: Sequence[str], option: str, where: str) -> 
     meant = f" Did you mean {lowered[close[0]]!r}?" if close else ""
     shown = ", ".join(repr(column) for column in columns[:_SHOWN_COLUMNS])
     more = f" and {len(columns) - _SHOWN_COLUMNS} more" if len(columns) > _SHOWN_COLUMNS else ""
+    if len(columns) == 1 and any(mark in columns[0] for mark in ",;|\t"):
+        more = ". Several look joined there: name what separates them with --delimiter"
     raise ColumnError(f"{option}: {where} has no column {name!r}.{meant} Its columns are {shown}{more}.")
 
 

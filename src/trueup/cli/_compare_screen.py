@@ -5,7 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, print_places, screen, shown, signed
+from trueup.cli._printing import (
+    facts,
+    in_plural,
+    p_value_in_words,
+    percent,
+    plain_table,
+    print_places,
+    screen,
+    shown,
+    signed,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +28,7 @@ __all__ = ["VERDICTS", "print_comparison"]
 VERDICTS = {
     "ship": "Ship the candidate.",
     "keep": "Keep the base.",
-    "inconclusive": "Inconclusive: neither shipping nor keeping is backed by these rows.",
+    "inconclusive": "Inconclusive: these rows support neither shipping nor keeping.",
 }
 _COLOURS = {"ship": "green", "keep": "red", "inconclusive": "yellow"}
 _WIDTH_OF_A_TABLE = 72
@@ -49,15 +59,17 @@ def _facts(result: Comparison, seconds: float) -> list[tuple[str, Any]]:
     rows = f"{result.n:,}"
     if result.n_groups != result.n:
         rows += f" in {result.n_groups:,} groups"
-    promised = f"base {percent(result.mean_base)}, candidate {percent(result.mean_candidate)}"
+    predicted = f"base {percent(result.mean_base)}, candidate {percent(result.mean_candidate)}"
     found: list[tuple[str, Any]] = [
         ("Rows", f"{rows}, compared in {seconds:.1f} s"),
-        ("Base rate", f"promised by {promised}; observed {percent(result.prevalence)}"),
+        ("Base rate", f"predicted by {predicted}; observed {percent(result.prevalence)}"),
     ]
     if result.n_segments:
-        words = f"{result.n_segments:,} tested: {result.n_gaining:,} gain, {result.n_harmed:,} are harmed"
+        words = (
+            f"{result.n_segments:,} tested: {result.n_gaining:,} get significantly better, {result.n_harmed:,} worse"
+        )
         if result.n_left_out:
-            words += f"; {result.n_left_out:,} left out, where too little differs to tell"
+            words += f"; {result.n_left_out:,} left out, because the two models hardly differ there"
         found.append(("Segments", words))
     if result.classes not in ((0, 1), (False, True)):
         found.append(("Positive class", shown(repr(result.classes[1]))))
@@ -65,15 +77,9 @@ def _facts(result: Comparison, seconds: float) -> list[tuple[str, Any]]:
 
 
 def _metrics(metrics: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
-
     from trueup.metrics import METRICS
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
-    table.add_column("Metric", no_wrap=True)
-    for name in ("Base", "Candidate", "Difference", "Interval"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("Outcome", no_wrap=True)
+    table = plain_table("=Metric", ">Base", ">Candidate", ">Difference", ">Interval", "=Outcome")
     for metric in metrics:
         known = METRICS[metric["metric"]]
         digits = 1 if known.unit else 5
@@ -97,13 +103,7 @@ def _print_segments(console: Console, segments: list[dict[str, Any]], n_draws: i
             numbers = f"{row['rows']:,} rows, {signed(row['difference'], 5)}, p {chance}"
             console.print(f"{shown(row['segment'])}: {numbers}, {row['outcome']}")
         return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
-    table.add_column("Segment", overflow="fold")
-    for name in ("Rows", "Difference", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("Outcome", no_wrap=True)
+    table = plain_table("Segment", ">Rows", ">Difference", ">p", "=Outcome")
     for row in segments:
         table.add_row(
             shown(row["segment"]),
@@ -121,7 +121,7 @@ def _print_notes(console: Console, result: Comparison) -> None:
     if result.n_segments:
         what = in_plural(result.null_samples, "search", "searches")
         drawn = f", against {what} among equally good models" if result.null_samples else ""
-        notes.append(f"p: adjusted for the search{drawn}. Segments that repeat others are left out.")
+        notes.append(f"p: corrected for the search{drawn}. Segments that repeat others are not listed.")
     console.print(" ".join(notes), style="dim")
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._files import STANDARD_STREAM
 from trueup.cli._models import ModelSpec
-from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, screen, shown, signed
+from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, plain_table, screen, shown, signed
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trueup.evaluation import Evaluation, RowFacts, SplitFacts
+    from trueup.evaluation import Evaluation, RowFacts
 
 __all__ = ["VERDICT_STYLES", "draw_numbers", "draw_verdict", "print_evaluation", "verdict_in_words"]
 
@@ -40,8 +40,8 @@ def draw_numbers(console: Console, evaluation: Evaluation) -> None:
     """Show what the verdict rests on: the split, the diagnosis, the metrics, the segments."""
     console.print(facts(_facts(evaluation)))
     for finding in evaluation.diagnosis.warnings:
-        told = f"{shown(finding.text)} {shown(finding.advice)}"
-        console.print(facts([(f"{finding.severity:10}", told)]), style="yellow")
+        text = f"{shown(finding.text)} {shown(finding.advice)}"
+        console.print(facts([(f"{finding.severity:10}", text)]), style="yellow")
     console.print()
     console.print(_metric_table(evaluation))
     console.print(_how_sure(evaluation), style="dim")
@@ -86,14 +86,9 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
     ]
     if split.not_features:
         names = ", ".join(repr(shown(name)) for name in split.not_features)
-        why = "nothing can be learned of a time to come" if split.kind == "time" else "rows to come are of others"
-        rows.insert(3, ("No feature", f"{names}: {why}"))
+        why = "new rows come from later times" if split.kind == "time" else "new rows belong to new groups"
+        rows.insert(3, ("Not features", f"{names}: {why}"))
     return rows
-
-
-def _split_in_words(split: SplitFacts) -> str:
-    by = shown(split.by)
-    return {"time": f"in time, by {by!r}", "group": f"whole groups, by {by!r}", "random": "at random"}[split.kind]
 
 
 def _side(side: RowFacts) -> str:
@@ -102,20 +97,15 @@ def _side(side: RowFacts) -> str:
         span = f" of {side.first}" if side.first == side.last else f" of {side.first} to {side.last}"
     elif side.n_groups is not None:
         span = f" of {in_plural(side.n_groups, 'group', 'groups')}"
-    return f"{side.rows:,} rows{span}: promised {percent(side.mean_score)}, observed {percent(side.positive_rate)}"
+    return f"{side.rows:,} rows{span}: predicted {percent(side.mean_score)}, observed {percent(side.positive_rate)}"
 
 
 def _metric_table(evaluation: Evaluation) -> Any:
-    from rich.table import Table
     from rich.text import Text
 
     from trueup.metrics import METRICS
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
-    table.add_column("Held-out rows", no_wrap=True)
-    for name in ("before", "after", "change", "interval"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
+    table = plain_table("=Held-out rows", ">before", ">after", ">change", ">interval", "")
     for metric in evaluation.comparison.to_dict(0)["metrics"]:
         word, style = _OUTCOMES[metric["outcome"]] if metric["low"] is not None else ("", "dim")
         role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")
@@ -136,9 +126,9 @@ def _metric_table(evaluation: Evaluation) -> Any:
 
 def _how_sure(evaluation: Evaluation) -> str:
     comparison = evaluation.comparison
-    sure = f"Intervals hold with a chance of {100 * (1 - comparison.significance):g} %"
+    sure = f"Intervals: {100 * (1 - comparison.significance):g} % confidence"
     if comparison.n_groups < comparison.n:
-        return f"{sure}; rows are not taken as independent: there are {comparison.n_groups:,} groups of them."
+        return f"{sure}, from resampling {comparison.n_groups:,} groups instead of single rows."
     return f"{sure}."
 
 
@@ -151,9 +141,9 @@ def _draw_segments(console: Console, evaluation: Evaluation) -> None:
     compared_by = "brier" if comparison.primary == "brier" else "log_loss"
     before, after = evaluation.audits
     wrong = f"{before.n_significant:,} were significantly wrong before, {after.n_significant:,} are after"
-    told = f"{comparison.n_gaining:,} gain significantly, {comparison.n_harmed:,} are harmed"
+    changed = f"{comparison.n_gaining:,} get significantly better, {comparison.n_harmed:,} significantly worse"
     console.print()
-    console.print(f"Of {comparison.n_segments:,} segments {told}; {wrong}.")
+    console.print(f"Of {comparison.n_segments:,} segments, {changed}; {wrong}.")
     for outcome, style in (("harmed", "red"), ("gains", "green")):
         for row in comparison._rows_of(comparison._listing.patterns(outcome)[:_MOST_SEGMENTS]):
             p_value = p_value_in_words(row["adjusted_p_value"], comparison.null_samples)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
 from trueup.cli._files import check_output, is_same_file
-from trueup.cli._printing import bytes_in_words, facts, screen, shown, working_on
+from trueup.cli._printing import bytes_in_words, facts, plain_table, screen, shown, working_on
 from trueup.errors import FileError
 
 if TYPE_CHECKING:
@@ -74,8 +74,6 @@ def _description(exported: OnnxExport) -> dict[str, Any]:
 
 
 def _print(exported: OnnxExport) -> None:
-    from rich.table import Table
-
     console = screen()
     size = bytes_in_words(exported.path.stat().st_size)
     console.print(f"Wrote {shown(exported.path)}, {size}.", style="bold", soft_wrap=True)
@@ -85,9 +83,7 @@ def _print(exported: OnnxExport) -> None:
     missing = f"the text {exported.missing_text!r} for strings, NaN for numbers and booleans (else 0 and 1)"
     console.print(facts([("Compared", compared), ("Result", shown(exported.output)), ("Missing", shown(missing))]))
     console.print()
-    table = Table(box=None, padding=(0, 2), header_style="cyan")
-    table.add_column("Input", overflow="fold")
-    table.add_column("Type")
+    table = plain_table("Input", "Type", indented=True)
     for graph_input in exported.inputs[:_SHOWN_INPUTS]:
         table.add_row(shown(graph_input.name), graph_input.element)
     if len(exported.inputs) > _SHOWN_INPUTS:

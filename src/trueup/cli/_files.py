@@ -74,21 +74,11 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """Where a table comes from.
+    """Where a table comes from."""
 
-    Attributes
-    ----------
-    path : str
-        The file, or ``-`` for stdin.
-    written : Written
-        How it is written.
-    content : bytes or None
-        All of stdin, which can be read only once.
-    """
-
-    path: str
+    path: str  # or - for stdin
     written: Written
-    content: bytes | None = None
+    content: bytes | None = None  # all of stdin, which can be read only once
 
     @classmethod
     def of(cls, path: str, reading: Reading | None = None) -> TableSource:

@@ -11,7 +11,7 @@ from typing import Any
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
 from trueup.cli._describe import base_model_in_words, describe_model, losses, rounds_and_trees
-from trueup.cli._printing import bytes_in_words, facts, percent, screen, shown
+from trueup.cli._printing import bytes_in_words, facts, percent, plain_table, screen, shown
 
 __all__ = ["inspect"]
 
@@ -82,13 +82,7 @@ def _map_in_words(score_map: dict[str, Any]) -> str:
 
 
 def _feature_table(description: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2), header_style="cyan")
-    table.add_column("Feature", overflow="fold")
-    table.add_column("Holds")
-    table.add_column("Categories", justify="right")
-    table.add_column("Importance", justify="right")
+    table = plain_table("Feature", "Holds", ">Categories", ">Importance", indented=True)
     ranked = sorted(description["features"], key=lambda feature: -feature["importance"])
     for feature in ranked[:_SHOWN_FEATURES]:
         categories = f"{feature['categories']:,}" if feature["categorical"] else ""
@@ -100,12 +94,8 @@ def _feature_table(description: dict[str, Any]) -> Any:
 
 
 def _round_table(description: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2), header_style="cyan")
-    for name in ("Round", "Training loss", "Validation loss", "Theta", "Logit change"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    columns = (">Round", ">Training loss", ">Validation loss", ">Theta", ">Logit change", "")
+    table = plain_table(*columns, indented=True)
     for record in description["history"]:
         number = record["round"]
         is_base = number == 0

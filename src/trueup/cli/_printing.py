@@ -27,6 +27,7 @@ __all__ = [
     "in_plural",
     "p_value_in_words",
     "percent",
+    "plain_table",
     "print_json",
     "print_places",
     "reader_may_leave",
@@ -76,6 +77,22 @@ def facts(rows: Iterable[tuple[str, RenderableType]]) -> Table:
     table.add_column(overflow="fold")
     for name, value in rows:
         table.add_row(f"  {name}", value)
+    return table
+
+
+def plain_table(*columns: str, gap: int = 2, indented: bool = False) -> Table:
+    """A table without lines. A > before a column's name aligns it to the right, and a = keeps it on one line."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, gap) if indented else (0, gap, 0, 0), header_style="cyan", pad_edge=indented)
+    for name in columns:
+        is_number = name.startswith(">")
+        table.add_column(
+            name.lstrip(">="),
+            justify="right" if is_number else "left",
+            no_wrap=is_number or name.startswith("="),
+            overflow="fold",
+        )
     return table
 
 

@@ -43,11 +43,6 @@ def stopping_on_signals() -> Iterator[Stop]:
 
     A signal that was ignored when the process started, as `nohup` does with SIGHUP and shells do with SIGINT for jobs
     in the background, stays ignored; a handler that somebody else has set stays too.
-
-    Yields
-    ------
-    Stop
-        Which signal came.
     """
     stop = Stop()
     known = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]

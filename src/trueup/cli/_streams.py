@@ -24,21 +24,9 @@ def names_many(tables: Sequence[str]) -> bool:
 
 
 def stream_of(tables: str | Sequence[str], reading: Reading, *, single_files: bool = False) -> Stream | None:
-    """The stream that arguments name; None if they name one file or stdin, which is read into memory.
+    """The stream that arguments name; None for one file or stdin, which are read into memory.
 
-    Parameters
-    ----------
-    tables : str or sequence of str
-        Files, folders and patterns.
-    reading : Reading
-        What options say of how the files are written.
-    single_files : bool, default=False
-        Whether a single file is a stream as well. Stdin never is: it can be read only once.
-
-    Returns
-    -------
-    Stream or None
-        The stream, whose files have been looked at.
+    With `single_files`, one file is a stream as well. Stdin never is: it can be read only once.
     """
     from trueup._data import open_stream
 

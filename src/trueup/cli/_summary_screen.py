@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._evaluate_screen import VERDICT_STYLES
-from trueup.cli._printing import in_plural, percent, screen, shown
+from trueup.cli._printing import in_plural, percent, plain_table, screen, shown
 
 if TYPE_CHECKING:
     from trueup.evaluation import Summary
@@ -36,18 +36,13 @@ def print_summary(summary: Summary, files: dict[str, str]) -> None:
 
 
 def _model_table(summary: Summary) -> Any:
-    from rich.table import Table
     from rich.text import Text
 
     from trueup.evaluation import SHOWN_METRICS
     from trueup.metrics import METRICS
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
-    table.add_column("Model", overflow="fold")
-    table.add_column("Verdict", no_wrap=True)
-    table.add_column("Test rows", justify="right", no_wrap=True)
-    for name in SHOWN_METRICS:
-        table.add_column(METRICS[name].title, justify="right", no_wrap=True)
+    titles = (f">{METRICS[name].title}" for name in SHOWN_METRICS)
+    table = plain_table("Model", "=Verdict", ">Test rows", *titles)
     for model in summary.models[:_MOST_MODELS]:
         changes = [_change(model.change(metric)) if model.trusted else "–" for metric in SHOWN_METRICS]
         verdict = Text(model.verdict, style=VERDICT_STYLES[model.verdict])
@@ -58,15 +53,11 @@ def _model_table(summary: Summary) -> Any:
 
 
 def _percentile_table(summary: Summary) -> Any:
-    from rich.table import Table
 
     from trueup.evaluation import PERCENTILES, SHOWN_METRICS
     from trueup.metrics import METRICS
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan", pad_edge=False)
-    table.add_column("Percentile", no_wrap=True)
-    for name in SHOWN_METRICS:
-        table.add_column(METRICS[name].title, justify="right", no_wrap=True)
+    table = plain_table("=Percentile", *(f">{METRICS[name].title}" for name in SHOWN_METRICS))
     for place, percentile in enumerate(PERCENTILES):
         table.add_row(f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in SHOWN_METRICS))
     table.add_row("improve", *(percent(summary.improved[metric], 0) for metric in SHOWN_METRICS), style="bold")

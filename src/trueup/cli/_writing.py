@@ -16,19 +16,7 @@ __all__ = ["TableWriter", "writing_table"]
 
 
 class TableWriter:
-    """Takes tables with the same columns, and writes them one after the other.
-
-    Parameters
-    ----------
-    sink : file-like
-        Where to.
-    format_ : Format
-        How.
-    schema : pyarrow.Schema
-        Their columns, and the types that all will have; CSV has none.
-    delimiter : str
-        What is between the columns of a CSV file.
-    """
+    """Takes tables with the columns of a schema, and writes them one after the other; CSV has no types to keep."""
 
     def __init__(self, sink: Any, format_: Format, schema: pa.Schema, delimiter: str = ",") -> None:
         self._delimiter = delimiter
@@ -83,13 +71,7 @@ class TableWriter:
 
 @contextlib.contextmanager
 def writing_table(path: str, format_: Format, schema: pa.Schema, dialect: Dialect = CSV) -> Iterator[TableWriter]:
-    """Give what writes batches to a file, which is there when all were written, or to stdout.
-
-    Yields
-    ------
-    TableWriter
-        To be given tables with the columns of the schema.
-    """
+    """Give what writes batches to a file, which is there when all were written, or to stdout."""
     with telling_of_writing(path, format_), opened_sink(path) as sink:
         writer = TableWriter(sink, format_, schema, delimiter_of_ending(path) or dialect.delimiter)
         try:

@@ -142,7 +142,11 @@ class _Reader:
     def _operand(self) -> _Token:
         token = self._peek()
         if token is None or token.kind == "sign":
-            self._refuse("a name or a value is missing" if token is None else f"unexpected {token.value!r}")
+            if token is None:
+                self._refuse("a name or a value is missing")
+            if token.value in "{}" and token.value not in self._text:  # a bracket of another kind was typed
+                self._refuse("brackets stand around sets only; leave them out elsewhere")
+            self._refuse(f"unexpected {token.value!r}")
         self._place += 1
         return token
 
