@@ -10,16 +10,16 @@ import numpy as np
 from trueup._report import (
     Check,
     Choice,
-    Column,
     Estimate,
     Fact,
     Finding,
     Form,
     Headline,
     Number,
-    Numbers,
     Option,
     Page,
+    PageColumn,
+    PageNumbers,
     Pattern,
     Round,
     Rounds,
@@ -94,7 +94,7 @@ def whole_page(words: Sequence[str], *, title: str = "A page", names: Sequence[s
             "Ship", "good", f"All is well in {words[0]}.", (Check(True, "It holds."), Check(False, "Not."))
         ),
         facts=(Fact("Rows", "1,000", "of them all"),),
-        numbers=Numbers(tuple(names), (number,)),
+        numbers=PageNumbers(tuple(names), (number,)),
         overall=tuple(series(name, 0.02 * k) for k, name in enumerate(names)),
         segments=(segments(words, names=names),),
         rounds=Rounds(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from small_pages import HOSTILE, plain_words, segments, whole_page
-from trueup._report import Choice, Column, Form, Option, Segments, in_form, series_of
+from trueup._report import Choice, Form, Option, PageColumn, Segments, in_form, series_of
 from trueup._report._island import _as_shown, _shared_parts, island_of, safe_json
 from trueup.errors import ParameterError
 
@@ -95,7 +95,7 @@ def test_columns_that_are_not_as_long_as_the_segments_are_refused() -> None:
             "t",
             "",
             ("a", "b"),
-            (Column("Rows", np.arange(3), Form.COUNT),),
+            (PageColumn("Rows", np.arange(3), Form.COUNT),),
             Choice("c", (Option("x"),), np.zeros(2, dtype=int)),
             np.ones(2, dtype=bool),
         )

@@ -14,7 +14,17 @@ import numpy as np
 import pytest
 
 from small_pages import HOSTILE, plain_words, whole_page
-from trueup._report import MOST_CURVES, MOST_SEGMENTS, Column, Form, Headline, Page, _bundle, made_with, render_summary
+from trueup._report import (
+    MOST_CURVES,
+    MOST_SEGMENTS,
+    Form,
+    Headline,
+    Page,
+    PageColumn,
+    _bundle,
+    made_with,
+    render_summary,
+)
 from trueup._report._render import render_page, write_page
 
 
@@ -137,10 +147,13 @@ def test_as_many_segments_and_curves_as_a_page_may_have_stay_below_five_megabyte
         page.segments[0],
         words=tuple(words),
         columns=(
-            Column("Rows", rng.integers(10, 1_000_000, n), Form.COUNT),
-            *(Column(f"Share {i}", share, Form.PERCENT, low=share, high=share) for i, share in enumerate(shares[:2])),
-            Column("ECCE", 30 * shares[2], Form.SIGMAS),
-            Column("p", np.minimum(1, rng.integers(1, 300, n) / 201), Form.P_VALUE, least=1 / 201),
+            PageColumn("Rows", rng.integers(10, 1_000_000, n), Form.COUNT),
+            *(
+                PageColumn(f"Share {i}", share, Form.PERCENT, low=share, high=share)
+                for i, share in enumerate(shares[:2])
+            ),
+            PageColumn("ECCE", 30 * shares[2], Form.SIGMAS),
+            PageColumn("p", np.minimum(1, rng.integers(1, 300, n) / 201), Form.P_VALUE, least=1 / 201),
         ),
         choice=replace(page.segments[0].choice, codes=rng.integers(0, 2, n)),
         significant=shares[3] < 0.1,

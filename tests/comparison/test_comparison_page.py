@@ -64,7 +64,7 @@ def test_those_who_change_most_come_first_with_the_columns_of_the_comparison(bet
     for place in (0, 5, len(table.words) - 1):
         row = listed[table.words[place]]
         assert columns["Loss changes by"][place] == row["difference"]
-        assert columns["Promised, candidate"][place] == row["mean_candidate"]
+        assert columns["Predicted, candidate"][place] == row["mean_candidate"]
         assert bool(table.significant[place]) == (row["outcome"] != "unclear")
     gains = columns["Loss changes by"][table.significant]
     assert len(gains) == better.n_gaining + better.n_harmed

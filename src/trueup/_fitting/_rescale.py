@@ -76,7 +76,7 @@ def fit_rescaling(logits: Floats, labels: Floats, weights: Floats | None = None,
 
     Examples
     --------
-    A quarter of the rows that promise one half is positive, three quarters of those that promise 90 %:
+    A quarter of the rows at 50 % is positive, and three quarters of those at 90 %:
 
     >>> import numpy as np
     >>> logits = np.repeat([0.0, np.log(9)], 4)

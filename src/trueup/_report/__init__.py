@@ -4,18 +4,18 @@ from trueup._report._forms import in_form, p_value_in_form, percent_digits
 from trueup._report._limits import MOST_CURVES, MOST_SEGMENTS, made_by, made_with
 from trueup._report._render import page_out, render_summary
 from trueup._report._result import MOST_LISTED, Result, SegmentListing, SegmentResult
-from trueup._report._segment_values import Choice, Column, Form, Option, Pattern, Segments, Series
+from trueup._report._segment_values import Choice, Form, Option, PageColumn, Pattern, Segments, Series
 from trueup._report._series import series_of
 from trueup._report._values import (
     Check,
     Estimate,
     Fact,
-    Finding,
     Headline,
     Number,
-    Numbers,
     Outcome,
     Page,
+    PageFinding,
+    PageNumbers,
     Round,
     Rounds,
     Tone,
@@ -27,17 +27,17 @@ __all__ = [
     "MOST_SEGMENTS",
     "Check",
     "Choice",
-    "Column",
     "Estimate",
     "Fact",
-    "Finding",
     "Form",
     "Headline",
     "Number",
-    "Numbers",
     "Option",
     "Outcome",
     "Page",
+    "PageColumn",
+    "PageFinding",
+    "PageNumbers",
     "Pattern",
     "Result",
     "Round",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from trueup._report._charts import SERIES_ROLES, chart_specifications
-from trueup._report._segment_values import Choice, Column, Form, Segments, Series
+from trueup._report._segment_values import Choice, Form, PageColumn, Segments, Series
 from trueup._report._values import Page, Rounds
 
 __all__ = ["island_of", "safe_json"]
@@ -61,7 +61,7 @@ def _shared_parts(words: Iterable[str]) -> tuple[list[str], list[list[int]]]:
     return list(places), segments
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: PageColumn) -> dict[str, Any]:
     return {
         "title": column.title,
         "form": column.form.value,
@@ -118,7 +118,7 @@ def _rounds(rounds: Rounds) -> dict[str, Any]:
     return {"points": points, "kept": rounds.kept}
 
 
-def _as_shown(values: Any, column: Column) -> list[float | int | None]:
+def _as_shown(values: Any, column: PageColumn) -> list[float | int | None]:
     """Numbers rounded as they are shown, so that the script has nothing to round again, and words and table agree."""
     digits = {Form.PERCENT: column.digits + 2, Form.SIGMAS: 1, Form.DECIMAL: 4, Form.CHANGE: 4}.get(column.form)
     if digits is None:

@@ -15,7 +15,7 @@ from trueup.errors import ParameterError
 if TYPE_CHECKING:
     from trueup.metrics import CumulativeCurve, ReliabilityCurve
 
-__all__ = ["Choice", "Column", "Form", "Option", "Pattern", "Segments", "Series"]
+__all__ = ["Choice", "Form", "Option", "PageColumn", "Pattern", "Segments", "Series"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 NumberArray: TypeAlias = npt.NDArray[Any]

@@ -13,12 +13,12 @@ __all__ = [
     "Check",
     "Estimate",
     "Fact",
-    "Finding",
     "Headline",
     "Number",
-    "Numbers",
     "Outcome",
     "Page",
+    "PageFinding",
+    "PageNumbers",
     "Round",
     "Rounds",
     "Severity",
@@ -82,7 +82,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class PageNumbers:
     """The metrics, and what the intervals hold with which chance."""
 
     series: tuple[str, ...]
@@ -119,7 +119,7 @@ class Rounds:
 
 
 @dataclass(frozen=True)
-class Finding:
+class PageFinding:
     """Something that the diagnosis of the data found."""
 
     severity: Severity

@@ -12,7 +12,7 @@ from trueup._features import warn_of_suspects
 from trueup._runtime import shown_progress, thread_count
 from trueup.auditing._checks import check_draws, check_tests, check_whole, warn_of_nothing
 from trueup.auditing._discover import discover_segments
-from trueup.auditing._listing import Listing
+from trueup.auditing._listing import AuditListing
 from trueup.auditing._measured import FloatArray, Measured, sums_of_all, survival
 from trueup.auditing._patterns import Audited
 from trueup.auditing._power import critical_evidence
@@ -214,7 +214,7 @@ def audit(
             null = draw_null(rows, grid, cells, sums, **draws, advance=progress.advance).beyond_rounding()
     if not len(sums):
         warn_of_nothing(rows.n, min_rows)
-    listing = Listing(
+    listing = AuditListing(
         grid=grid,
         sums=sums,
         adjusted=holm(survival(sums.evidence)) if null is None else step_down(sums.evidence, null),

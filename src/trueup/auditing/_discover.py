@@ -12,7 +12,7 @@ import numpy.typing as npt
 from trueup import _native
 from trueup._data import CalibrationTable
 from trueup._features import FeatureCodes, learn_columns
-from trueup.auditing._regions import EncodedTable, Region, regions_of
+from trueup.auditing._regions import Region, RegionTable, regions_of
 from trueup.segments import Partition, Segment
 
 __all__ = ["discover_segments"]
@@ -63,7 +63,7 @@ def discover_segments(
     learned = list(learn_columns(table, features, categorical_features=categorical_features, rows=rows))
     if np.count_nonzero(searched) < 2 * least or not learned:
         return []
-    encoded = EncodedTable(
+    encoded = RegionTable(
         [feature for _, feature in learned], [FeatureCodes(feature).encode(column) for column, feature in learned]
     )
     half = _Half(searched, labels[searched], scores[searched], None if weights is None else weights[searched])
@@ -88,7 +88,7 @@ class _Half:
         return abs(float(np.sum(weights * (self.labels[inside] - scores)))) / variance**0.5 if variance > 0 else 0.0
 
 
-def _grow(table: EncodedTable, half: _Half, min_rows: int, n_threads: int) -> list[dict[str, Any]]:
+def _grow(table: RegionTable, half: _Half, min_rows: int, n_threads: int) -> list[dict[str, Any]]:
     """Trees of which each corrects what those before left wrong."""
     import lightgbm as lgb
 
@@ -110,7 +110,7 @@ def _grow(table: EncodedTable, half: _Half, min_rows: int, n_threads: int) -> li
     return [tree["tree_structure"] for tree in booster.dump_model()["tree_info"]]
 
 
-def _worth_testing(table: EncodedTable, half: _Half, trees: Sequence[dict[str, Any]]) -> dict[Segment, Region]:
+def _worth_testing(table: RegionTable, half: _Half, trees: Sequence[dict[str, Any]]) -> dict[Segment, Region]:
     """The regions with the largest errors on the rows that were searched, each once and in its simplest form."""
     found: dict[Segment, tuple[float, Region]] = {}
     for tree in trees:
@@ -124,7 +124,7 @@ def _worth_testing(table: EncodedTable, half: _Half, trees: Sequence[dict[str, A
     return {segment: found[segment][1] for segment in best}
 
 
-def _simplified(region: Region, table: EncodedTable, half: _Half) -> Region:
+def _simplified(region: Region, table: RegionTable, half: _Half) -> Region:
     """The region without the conditions that its error does not need."""
     sigmas = half.sigmas(region.inside[half.rows])
     for feature in list(region.sides):

@@ -16,13 +16,13 @@ from trueup.auditing._power import detectable_sum
 from trueup.metrics import wilson_interval
 from trueup.segments import SegmentGrid, SegmentSums
 
-__all__ = ["Listing"]
+__all__ = ["AuditListing"]
 
 BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Listing(SegmentListing):
+class AuditListing(SegmentListing):
     """All that is known of the segments that were tested."""
 
     grid: SegmentGrid

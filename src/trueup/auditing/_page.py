@@ -13,15 +13,15 @@ from trueup._report import (
     MOST_CURVES,
     MOST_SEGMENTS,
     Choice,
-    Column,
     Estimate,
     Fact,
     Form,
     Headline,
     Number,
-    Numbers,
     Option,
     Page,
+    PageColumn,
+    PageNumbers,
     Pattern,
     Segments,
     Series,
@@ -30,7 +30,7 @@ from trueup._report import (
     percent_digits,
     series_of,
 )
-from trueup.auditing._listing import Listing
+from trueup.auditing._listing import AuditListing
 from trueup.auditing._words import detectable_in_words, in_plural, patterns_in_words
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _facts(result: AuditResult) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _numbers(result: AuditResult) -> Numbers:
+def _numbers(result: AuditResult) -> PageNumbers:
     least = 1 / (result.null_samples + 1) if result.null_samples else 0.0
     would = detectable_in_words(result)
     rows = [
@@ -130,7 +130,7 @@ def _numbers(result: AuditResult) -> Numbers:
             Form.PERCENT,
         ),
     ]
-    return Numbers(("Value",), tuple(row for row in rows if math.isfinite(row.values[0].value)))
+    return PageNumbers(("Value",), tuple(row for row in rows if math.isfinite(row.values[0].value)))
 
 
 def _segments(result: AuditResult, n_listed: int, n_curves: int) -> Segments:
@@ -196,7 +196,7 @@ def segments_before_and_after(
     )
 
 
-def _same_segments(listing: Listing, later: Listing, order: Any) -> npt.NDArray[np.int64]:
+def _same_segments(listing: AuditListing, later: AuditListing, order: Any) -> npt.NDArray[np.int64]:
     """Where the segments of one audit are among the sums of another; -1 if they were not tested there."""
     found = {
         key: i for i, key in enumerate(zip(later.sums.combination.tolist(), later.sums.cell.tolist(), strict=True))
@@ -206,14 +206,14 @@ def _same_segments(listing: Listing, later: Listing, order: Any) -> npt.NDArray[
     return np.array([found.get(key, -1) for key in keys], dtype=np.int64)
 
 
-def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]:
+def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[PageColumn, ...]:
     digits = percent_digits(result.prevalence)
     least = 1 / (result.null_samples + 1) if result.null_samples else 0.0
     return (
-        Column("Rows", columns["rows"], Form.COUNT),
-        Column("Share", columns["share"], Form.PERCENT, is_extra=True, reads="of all rows, by weight"),
-        Column("Predicted", columns["mean_score"], Form.PERCENT, digits=digits, reads="the mean score"),
-        Column(
+        PageColumn("Rows", columns["rows"], Form.COUNT),
+        PageColumn("Share", columns["share"], Form.PERCENT, is_extra=True, reads="of all rows, by weight"),
+        PageColumn("Predicted", columns["mean_score"], Form.PERCENT, digits=digits, reads="the mean score"),
+        PageColumn(
             "Observed",
             columns["observed_rate"],
             Form.PERCENT,
@@ -222,7 +222,7 @@ def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]
             digits=digits,
             reads="the rate of positives, with a 95 % interval",
         ),
-        Column(
+        PageColumn(
             "ECCE",
             columns["ecce_sigma"],
             Form.SIGMAS,
@@ -230,7 +230,7 @@ def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[Column, ...]
             high=columns.get("ecce_sigma_high"),
             reads="how wrong, in standard errors",
         ),
-        Column("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
+        PageColumn("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
     )
 
 
@@ -241,7 +241,7 @@ def _directions(directions: list[str]) -> Choice:
     return Choice("Score is", tuple(DIRECTIONS.values()), codes, "too high: more was predicted than observed")
 
 
-def _repeats(listing: Listing, order: list[int]) -> Any:
+def _repeats(listing: AuditListing, order: list[int]) -> Any:
     """Where in the table the pattern stands that each segment repeats; -1 if it repeats none."""
     explained_by = listing.patterns.explained_by
     position = {place: i for i, place in enumerate(order)}
@@ -270,7 +270,7 @@ def _told(columns: dict[str, Any], i: int) -> str:
     )
 
 
-def _worth_a_click(listing: Listing, order: Any, most: int) -> list[int]:
+def _worth_a_click(listing: AuditListing, order: Any, most: int) -> list[int]:
     """The patterns, and the segments with the most evidence, by their place in the table."""
     n_told = min(len(listing.patterns.found), most, len(order)) if most else 0
     by_evidence = np.argsort(-listing.sums.evidence[order], kind="stable")
@@ -282,13 +282,13 @@ def _unless_exact(result: AuditResult, name: str) -> tuple[float, ...]:
     return (getattr(result, f"{name}_low"), getattr(result, f"{name}_high")) if result.from_sketch else ()
 
 
-def _inside(listing: Listing, place: int) -> Any:
+def _inside(listing: AuditListing, place: int) -> Any:
     """Which rows are in a segment."""
     assert listing.audited is not None
     return listing.audited.inside(place)
 
 
-def _series(name: str, listing: Listing, inside: Any) -> Series:
+def _series(name: str, listing: AuditListing, inside: Any) -> Series:
     assert listing.audited is not None
     rows = listing.audited.rows
     weights = None if rows.weights is None else rows.weights[inside]

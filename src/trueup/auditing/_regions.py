@@ -12,14 +12,14 @@ import numpy.typing as npt
 from trueup._model import Feature
 from trueup.segments import Condition, Interval, Missing, OneOf, Segment, between
 
-__all__ = ["EncodedTable", "Region", "regions_of"]
+__all__ = ["Region", "RegionTable", "regions_of"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedTable:
+class RegionTable:
     """Features as numbers: values, codes of categories, NaN for what is missing."""
 
     features: Sequence[Feature]
@@ -64,7 +64,7 @@ class Region:
     sides: dict[int, Side]  # what is allowed of each feature that was split
     inside: BoolArray  # the rows in it
 
-    def without(self, feature: int, table: EncodedTable) -> Region:
+    def without(self, feature: int, table: RegionTable) -> Region:
         """The region that allows everything of a feature."""
         sides = {place: side for place, side in self.sides.items() if place != feature}
         inside = np.ones(len(self.inside), dtype=bool)
@@ -72,7 +72,7 @@ class Region:
             inside &= side.holds(table.columns[place])
         return Region(sides, inside)
 
-    def segment(self, table: EncodedTable) -> Segment:
+    def segment(self, table: RegionTable) -> Segment:
         """The region in words."""
         conditions = (
             _condition(table.features[place], table.columns[place], side) for place, side in self.sides.items()
@@ -80,7 +80,7 @@ class Region:
         return Segment(tuple(condition for condition in conditions if condition is not None))
 
 
-def regions_of(tree: dict[str, Any], table: EncodedTable) -> Iterator[Region]:
+def regions_of(tree: dict[str, Any], table: RegionTable) -> Iterator[Region]:
     """All nodes of a tree but its root."""
     n_rows = len(table.columns[0])
     waiting = [(tree, Region({}, np.ones(n_rows, dtype=bool)))]
@@ -91,13 +91,13 @@ def regions_of(tree: dict[str, Any], table: EncodedTable) -> Iterator[Region]:
         if "split_feature" not in structure:
             continue
         place = int(structure["split_feature"])
-        before = region.sides.get(place, Side())
+        before = region.sides.get(place, FeatureBounds())
         for child, side in zip(("left_child", "right_child"), _split(structure, before, table), strict=True):
             inside = region.inside & side.holds(table.columns[place])
             waiting.append((structure[child], Region({**region.sides, place: side}, inside)))
 
 
-def _split(structure: dict[str, Any], before: Side, table: EncodedTable) -> tuple[Side, Side]:
+def _split(structure: dict[str, Any], before: FeatureBounds, table: RegionTable) -> tuple[FeatureBounds, FeatureBounds]:
     """What the two children of a node allow of the feature that it splits."""
     place = int(structure["split_feature"])
     if structure["decision_type"] == "==":  # what is missing is in no set of categories, so it goes to the right
@@ -113,7 +113,7 @@ def _split(structure: dict[str, Any], before: Side, table: EncodedTable) -> tupl
     )
 
 
-def _condition(feature: Feature, values: FloatArray, side: Side) -> Condition | None:
+def _condition(feature: Feature, values: FloatArray, side: FeatureBounds) -> Condition | None:
     """What is allowed of a feature; None if that is everything."""
     has_missing = bool(np.isnan(values).any())
     or_missing = side.missing and has_missing

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from trueup._report import Page, SegmentResult
-from trueup.auditing._listing import Listing
+from trueup.auditing._listing import AuditListing
 from trueup.auditing._measured import Measured
 from trueup.auditing._power import detectable_sum
 
@@ -106,7 +106,7 @@ class AuditResult(SegmentResult):
     power: float
     null_samples: int
     classes: tuple[Any, ...]
-    _listing: Listing = field(repr=False)
+    _listing: AuditListing = field(repr=False)
     _library: Any = field(repr=False)
 
     @property
@@ -146,7 +146,7 @@ class AuditResult(SegmentResult):
 
 def result_of(
     whole: Measured,
-    listing: Listing,
+    listing: AuditListing,
     *,
     classes: tuple[Any, ...],
     library: Any,

@@ -11,7 +11,7 @@ import numpy as np
 
 from trueup._data import Rows, library_of, read_rows
 from trueup._runtime import shown_progress, thread_count
-from trueup.comparison._listing import Listing
+from trueup.comparison._listing import ComparisonListing
 from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._mce import measure_mce, n_mce_draws, n_mce_passes
 from trueup.comparison._metrics import measure_metrics
@@ -175,7 +175,7 @@ def compare(
             listing, n_left_out = _searched(search, options, progress.advance)
             metrics.append(measure_mce(search, options, searched=progress.advance, drawn=draw_done))
         else:
-            listing, n_left_out = Listing.none(search), 0
+            listing, n_left_out = ComparisonListing.none(search), 0
     facts = Facts(
         n_groups=rows.n_groups,
         is_grouped=rows.is_grouped,
@@ -232,7 +232,7 @@ def _partitions(given: Rows, options: CompareOptions, n_threads: int, how: Mappi
     return cross_columns(given.given.table, features=given.features, rows=given.counted, n_threads=n_threads, **how)
 
 
-def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) -> tuple[Listing, int]:
+def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) -> tuple[ComparisonListing, int]:
     """All segments, with p-values adjusted for the search, and how many were left out."""
     sums, n_left_out = measure_differences(search, min_rows=options.min_rows, advance=advance)
     if not len(sums):
@@ -245,7 +245,7 @@ def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) 
     else:
         # Bennett's inequality bounds the tail of either direction.
         adjusted = holm(np.minimum(1.0, 2 * np.exp(-(sums.evidence**2) / 2)))
-    listing = Listing(search, sums, adjusted, search.loss.rows.total_weight, options.significance)
+    listing = ComparisonListing(search, sums, adjusted, search.loss.rows.total_weight, options.significance)
     return listing, n_left_out
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from trueup.comparison._segments import SegmentDifferences, SegmentSearch
 from trueup.segments import Segment
 
-__all__ = ["MOST_LISTED", "Listing"]
+__all__ = ["MOST_LISTED", "ComparisonListing"]
 
 MOST_LISTED = 100_000
 MOST_PATTERNS = 50
@@ -29,7 +29,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Listing:
+class ComparisonListing:
     """All that is known of the segments.
 
     Attributes
@@ -53,7 +53,7 @@ class Listing:
     significance: float
 
     @classmethod
-    def none(cls, search: SegmentSearch) -> Listing:
+    def none(cls, search: SegmentSearch) -> ComparisonListing:
         """No segments."""
         return cls(search, SegmentDifferences.none(), np.zeros(0), total_weight=1.0, significance=0.5)
 

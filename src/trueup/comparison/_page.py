@@ -13,15 +13,15 @@ from trueup._report import (
     MOST_SEGMENTS,
     Check,
     Choice,
-    Column,
     Estimate,
     Fact,
     Form,
     Headline,
     Number,
-    Numbers,
     Option,
     Page,
+    PageColumn,
+    PageNumbers,
     Pattern,
     Segments,
     Series,
@@ -74,7 +74,7 @@ def comparison_page(
         title=title,
         headline=_headline(comparison),
         facts=_facts(comparison, names),
-        numbers=Numbers(names, tuple(map(_number, comparison._metrics)), 1 - comparison.significance),
+        numbers=PageNumbers(names, tuple(map(_number, comparison._metrics)), 1 - comparison.significance),
         overall=_series(comparison, names, slice(None)) if in_full else (),
         segments=tuple(tables),
         made=made_with(),
@@ -116,8 +116,8 @@ def _facts(comparison: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
     facts = [
         Fact("Rows", f"{comparison.n:,}", groups),
         Fact("Observed", in_form(comparison.prevalence, Form.PERCENT), f"share of {comparison.classes[1]!s}"),
-        Fact(f"Promised, {names[0]}", in_form(comparison.mean_base, Form.PERCENT), "mean score"),
-        Fact(f"Promised, {names[1]}", in_form(comparison.mean_candidate, Form.PERCENT), "mean score"),
+        Fact(f"Predicted, {names[0]}", in_form(comparison.mean_base, Form.PERCENT), "mean score"),
+        Fact(f"Predicted, {names[1]}", in_form(comparison.mean_candidate, Form.PERCENT), "mean score"),
     ]
     if comparison.n_segments:
         left_out = f"{comparison.n_left_out:,} more differ too little" if comparison.n_left_out else ""
@@ -173,17 +173,17 @@ def _first_who_changes_most(columns: dict[str, Any]) -> npt.NDArray[np.int64]:
     return np.lexsort((change, rank))
 
 
-def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, str]) -> tuple[Column, ...]:
+def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, str]) -> tuple[PageColumn, ...]:
     digits = percent_digits(comparison.prevalence)
     least = 1 / (comparison.null_samples + 1) if comparison.null_samples else 0.0
-    promised = "the mean score"
+    predicted = "the mean score"
     return (
-        Column("Rows", columns["rows"], Form.COUNT),
-        Column("Share", columns["share"], Form.PERCENT, reads="of all rows, by weight", is_extra=True),
-        Column(f"Promised, {names[0]}", columns["mean_base"], Form.PERCENT, reads=promised, digits=digits),
-        Column(f"Promised, {names[1]}", columns["mean_candidate"], Form.PERCENT, reads=promised, digits=digits),
-        Column("Observed", columns["observed_rate"], Form.PERCENT, reads="how often it happened", digits=digits),
-        Column(
+        PageColumn("Rows", columns["rows"], Form.COUNT),
+        PageColumn("Share", columns["share"], Form.PERCENT, reads="of all rows, by weight", is_extra=True),
+        PageColumn(f"Predicted, {names[0]}", columns["mean_base"], Form.PERCENT, reads=predicted, digits=digits),
+        PageColumn(f"Predicted, {names[1]}", columns["mean_candidate"], Form.PERCENT, reads=predicted, digits=digits),
+        PageColumn("Observed", columns["observed_rate"], Form.PERCENT, reads="the rate of positives", digits=digits),
+        PageColumn(
             "Loss changes by",
             columns["difference"],
             Form.CHANGE,
@@ -191,7 +191,7 @@ def _columns(columns: dict[str, Any], comparison: Comparison, names: tuple[str, 
             high=columns["high"],
             reads="the candidate's loss minus the base's, with an interval for this segment alone",
         ),
-        Column("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
+        PageColumn("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup._data import build_table, json_values
-from trueup.comparison._listing import Listing
+from trueup.comparison._listing import ComparisonListing
 from trueup.comparison._metrics import MetricDifference
 from trueup.comparison._reasons import Reason
 from trueup.comparison._segments import SegmentSearch
@@ -50,7 +50,7 @@ class Comparison:
     prevalence : float
         The observed rate of the positive class.
     mean_base, mean_candidate : float
-        What the scores promise.
+        The mean scores.
     primary : str
         The metric that must improve.
     significance : float
@@ -87,7 +87,7 @@ class Comparison:
     null_samples: int
     classes: tuple[Any, ...]
     _metrics: Sequence[MetricDifference] = field(repr=False)
-    _listing: Listing = field(repr=False)
+    _listing: ComparisonListing = field(repr=False)
     _search: SegmentSearch = field(repr=False)
     _audit: Callable[[str], AuditResult] = field(repr=False)
     _library: Any = field(repr=False)

@@ -194,7 +194,7 @@ def _unreadable(number: int, file: str | None, error: BaseException, columns: Se
         return error
     where = f"Partition {number:,}" if file is None else f"Partition {number:,}, read from {file!r},"
     if isinstance(error, KeyError) and any(repr(name) in str(error) for name in columns):
-        return ColumnError(f"{where} lacks a column that the frame promises: {error.args[0]}.")
+        return ColumnError(f"{where} lacks a column that the frame declares: {error.args[0]}.")
     kind = FileError if isinstance(error, (OSError, pa.ArrowException)) else TableError
     return kind(f"{where} can't be computed: {type(error).__name__}: {str(error).strip()}")
 

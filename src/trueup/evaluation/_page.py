@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueup._report import Check, Fact, Finding, Form, Headline, Page, Round, Rounds, Segments, in_form
+from trueup._report import Check, Fact, Form, Headline, Page, PageFinding, Round, Rounds, Segments, in_form
 from trueup.comparison import comparison_page
 from trueup.evaluation._model import feature_shares
 from trueup.evaluation._split import RowFacts
@@ -44,7 +44,7 @@ def evaluation_page(evaluation: Evaluation, *, title: str = "Evaluation", in_ful
         segments=tuple(_first(table, MOST_SEGMENTS) for table in page.segments),
         rounds=_rounds(evaluation.model),
         findings=tuple(
-            Finding(finding.severity, finding.text, finding.advice) for finding in evaluation.diagnosis.findings
+            PageFinding(finding.severity, finding.text, finding.advice) for finding in evaluation.diagnosis.findings
         ),
     )
 

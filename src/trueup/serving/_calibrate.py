@@ -17,7 +17,7 @@ from trueup.serving._metrics import Counted, Metrics, digest_of
 from trueup.serving._models import Served, ServedModels
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
-from trueup.serving._rows import Batch
+from trueup.serving._rows import RowBatch
 from trueup.serving._shadow import Shadow
 
 __all__ = ["ARROW", "JSON", "CalibrateEndpoint"]
@@ -116,14 +116,14 @@ class CalibrateEndpoint:
 
     def _work(
         self, body: bytes, media_type: str, name: str, served: Served, score_column: str | None
-    ) -> tuple[bytes, Batch, Observed, list[Counted]]:
+    ) -> tuple[bytes, RowBatch, Observed, list[Counted]]:
         """All that needs a processor, in whatever thread."""
         read: Any = read_json
         if media_type == ARROW:
             from trueup.serving._arrow import read_arrow, write_arrow
 
             read = read_arrow
-        batch: Batch = read(body, served.plan, max_rows=self._options.max_rows, score_column=score_column)
+        batch: RowBatch = read(body, served.plan, max_rows=self._options.max_rows, score_column=score_column)
         observed = batch.score(served.loaded.calibrator, served.plan)
         if media_type == ARROW:
             answer = write_arrow(observed.probabilities)

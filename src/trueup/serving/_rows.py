@@ -20,7 +20,7 @@ from trueup.serving._problems import Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["SMALL", "ArrowBatch", "Batch", "JsonBatch", "RowPlan", "check_servable"]
+__all__ = ["SMALL", "ArrowBatch", "JsonBatch", "RowBatch", "RowPlan", "check_servable"]
 
 Floats = npt.NDArray[np.float64]
 SMALL = 64  # rows that are scored one by one, at once; with more, a table is quicker
@@ -168,7 +168,7 @@ def _read_time(text: str) -> dt.datetime:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class RowBatch:
     """Rows whose names have been checked, and their base scores, NaN where missing."""
 
     scores: Floats
@@ -179,7 +179,7 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class JsonBatch(Batch):
+class JsonBatch(RowBatch):
     """Rows from JSON: values by column."""
 
     rows: Sequence[Mapping[str, Any]]
@@ -199,7 +199,7 @@ class JsonBatch(Batch):
 
 
 @dataclass(frozen=True, eq=False)
-class ArrowBatch(Batch):
+class ArrowBatch(RowBatch):
     """Rows from an Arrow stream: a table with the columns of the model."""
 
     table: pa.Table

@@ -15,7 +15,7 @@ import orjson
 
 from trueup.serving._metrics import DIFFERENCES, SCORES, Counted, Metrics, histogram
 from trueup.serving._models import Served, ServedModels
-from trueup.serving._rows import Batch
+from trueup.serving._rows import RowBatch
 
 __all__ = ["Shadow", "ShadowLog"]
 
@@ -28,7 +28,7 @@ MAX_LOG_BYTES = 2**30
 class _Job(NamedTuple):
     name: str
     request: str
-    batch: Batch
+    batch: RowBatch
     answer: Floats
 
 
@@ -79,7 +79,7 @@ class Shadow:
         self._thread = threading.Thread(target=self._run, name="trueup-shadow", daemon=True)
         self._thread.start()
 
-    def offer(self, name: str, request: str, batch: Batch, answer: Floats) -> None:
+    def offer(self, name: str, request: str, batch: RowBatch, answer: Floats) -> None:
         """Score a batch later, if the model has a candidate and there is room."""
         if self._models.shadow(name) is None:
             return

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from trueup._data import library_of
 from trueup.auditing._checks import check_tests, warn_of_nothing
-from trueup.auditing._listing import Listing
+from trueup.auditing._listing import AuditListing
 from trueup.auditing._measured import Bounds, Measured, survival
 from trueup.auditing._power import critical_evidence
 from trueup.auditing._result import AuditResult, result_of
@@ -40,7 +40,7 @@ def audit_sketch(
     n = len(tested.sums)
     if not n:
         warn_of_nothing(sketch.n, min_rows)
-    listing = Listing(
+    listing = AuditListing(
         grid=sketch.spec.grid,
         sums=tested.sums,
         adjusted=holm(survival(tested.evidence)),

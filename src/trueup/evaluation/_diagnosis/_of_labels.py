@@ -40,12 +40,12 @@ def find_in_labels(train: Side, test: Side | None) -> list[Finding]:
         return [Finding("label_shift", severity, f"{text}.", advice, values)]
     foreseen = _unexplained(train, test)
     values |= {"train_mean_score": train.mean_score, "test_mean_score": test.mean_score, "unexplained_odds": foreseen}
-    promised = f"promise {percent(train.mean_score)} and {percent(test.mean_score)}"
+    predicted = f"predict {percent(train.mean_score)} and {percent(test.mean_score)}"
     if max(foreseen, 1 / foreseen) < _GRAVE_ODDS and abs(math.log(foreseen)) < abs(math.log(odds)) / 2:
-        text += f", which the scores foresaw: they {promised}."
+        text += f", which the scores foresaw: they {predicted}."
         return [Finding("label_shift", "note", text, "The rows differ, but the scores know it.", values)]
     return [
-        Finding("label_shift", severity, f"{text}, which the scores did not foresee: they {promised}.", advice, values)
+        Finding("label_shift", severity, f"{text}, which the scores did not foresee: they {predicted}.", advice, values)
     ]
 
 
@@ -60,7 +60,7 @@ def _odds(rate: float) -> float:
 
 
 def _unexplained(train: Side, test: Side) -> float:
-    """How the odds changed beside what the scores promise."""
+    """How the odds changed beside what the scores predict."""
     tiny = 1e-9
-    promised = [min(max(side.mean_score, tiny), 1 - tiny) for side in (train, test)]
-    return (_odds(test.rate) / _odds(promised[1])) / (_odds(train.rate) / _odds(promised[0]))
+    predicted = [min(max(side.mean_score, tiny), 1 - tiny) for side in (train, test)]
+    return (_odds(test.rate) / _odds(predicted[1])) / (_odds(train.rate) / _odds(predicted[0]))

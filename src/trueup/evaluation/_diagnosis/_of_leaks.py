@@ -32,11 +32,11 @@ _MOST_TOLD = 3
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """The rows of train in the sample: what happened, and what the scores promised, by weight."""
+    """The rows of train in the sample: observed and predicted, by weight."""
 
     positive: Floats
     negative: Floats
-    promised: Floats | None
+    predicted: Floats | None
 
 
 def find_leaks(train: Side, survey: Survey, sample: Sample, seed: int) -> list[Finding]:
@@ -62,8 +62,8 @@ def _drawn(train: Side, sample: Sample) -> _Drawn | None:
     labels = train.labels.values[rows]
     if min(labels.sum(), (1 - labels).sum()) < _FEWEST_OF_A_CLASS:
         return None
-    promised = None if train.scores is None else weights * train.scores[rows]
-    return _Drawn(weights * labels, weights * (1 - labels), promised)
+    predicted = None if train.scores is None else weights * train.scores[rows]
+    return _Drawn(weights * labels, weights * (1 - labels), predicted)
 
 
 def _label_in_disguise(train: Side, name: str, auc: float) -> list[Finding]:
@@ -82,19 +82,19 @@ def _label_in_disguise(train: Side, name: str, auc: float) -> list[Finding]:
 
 def _telling_value(sampled: JoinedColumn, bins: Bins, drawn: _Drawn) -> list[dict[str, Any]]:
     """The value with the most rows of which all are of one class, where the scores expected many of the other."""
-    if drawn.promised is None:
+    if drawn.predicted is None:
         return []
-    of_rows = drawn.positive, drawn.negative, drawn.promised
-    positive, negative, promised = (np.bincount(bins, of) for of in of_rows)
+    of_rows = drawn.positive, drawn.negative, drawn.predicted
+    positive, negative, predicted = (np.bincount(bins, of) for of in of_rows)
     total = positive + negative
     found: list[tuple[int, int, bool]] = []  # rows, place, whether all are positive
-    for is_positive, of_other, expected in ((True, negative, total - promised), (False, positive, promised)):
+    for is_positive, of_other, expected in ((True, negative, total - predicted), (False, positive, predicted)):
         pure = (of_other == 0) & (expected >= _EXPECTED_ROWS) & (expected >= _EXPECTED_SHARE * total)
         found += [(int((bins == place).sum()), int(place), is_positive) for place in np.flatnonzero(pure)]
     if not found:
         return []
     rows, place, is_positive = max(found)
-    share = float(promised[place] / total[place])
+    share = float(predicted[place] / total[place])
     return [
         {
             "column": sampled.name,

@@ -47,7 +47,7 @@ def ranking(side: Side) -> Separation | None:
     return separation(scores, side.row_weights * (1 - labels.values), side.row_weights * labels.values)
 
 
-def _promised_ranking(side: Side) -> float:
+def _predicted_ranking(side: Side) -> float:
     """The AUC that the scores have if they are true."""
     scores = side.scores
     if scores is None or not 0 < side.mean_score < 1:
@@ -59,13 +59,13 @@ def find_between_scores(train: Side, test: Side) -> list[Finding]:
     """Say whether the scores are better on train, as those of a model are that was trained on these rows.
 
     Rows of another population may be harder to rank, but then the scores say so themselves: if they are true, the AUC
-    is that of labels drawn from them. So what counts is the gap beyond the one that the scores promise.
+    is that of labels drawn from them. So what counts is the gap beyond the one that the scores predict.
     """
     ranks = ranking(train), ranking(test)
     if ranks[0] is None or ranks[1] is None:
         return []
     gap = ranks[0].auc - ranks[1].auc
-    gap = min(gap, gap - _promised_ranking(train) + _promised_ranking(test))
+    gap = min(gap, gap - _predicted_ranking(train) + _predicted_ranking(test))
     if not gap >= _BETTER or gap < _SIGMAS * math.hypot(ranks[0].standard_error, ranks[1].standard_error):
         return []
     text = f"The scores rank train better than test: their AUC is {ranks[0].auc:.3f} there and {ranks[1].auc:.3f} here."
@@ -204,17 +204,17 @@ def _direction(side: Side) -> list[Finding]:
 
 
 def _level(side: Side) -> list[Finding]:
-    """Scores that promise another rate than there is, by a factor that no segment explains."""
-    rate, promised = side.rate, side.mean_score
-    if not (0 < rate < 1 and 0 < promised < 1):
+    """Scores that predict another rate than there is, by a factor that no segment explains."""
+    rate, predicted = side.rate, side.mean_score
+    if not (0 < rate < 1 and 0 < predicted < 1):
         return []
-    factor = (promised / (1 - promised)) / (rate / (1 - rate))
+    factor = (predicted / (1 - predicted)) / (rate / (1 - rate))
     error = (rate * (1 - rate) / side.effective_rows) ** 0.5
-    if max(factor, 1 / factor) < _FAR_OFF or abs(promised - rate) < 5 * error:
+    if max(factor, 1 / factor) < _FAR_OFF or abs(predicted - rate) < 5 * error:
         return []
-    text = f"The scores of {side.name} promise {percent(promised)} on average, and {percent(rate)} happened."
+    text = f"The scores of {side.name} predict {percent(predicted)} on average, and {percent(rate)} is observed."
     advice = (
         "Was the model trained on rows of which one class had been sampled, or for another label? Calibration repairs "
         "this, if it is so for good."
     )
-    return [Finding("wrong_level", "note", text, advice, {"side": side.name, "rate": rate, "mean_score": promised})]
+    return [Finding("wrong_level", "note", text, advice, {"side": side.name, "rate": rate, "mean_score": predicted})]

@@ -29,9 +29,9 @@ class Separation:
             return 1.0 if self.auc <= 0.5 else 0.0
         return 1 - _NORMAL.cdf((self.auc - 0.5) / self.standard_error)
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Where the value lies with that chance."""
-        reach = _NORMAL.inv_cdf((1 + level) / 2) * self.standard_error
+        reach = _NORMAL.inv_cdf((1 + confidence) / 2) * self.standard_error
         return max(0.0, self.auc - reach), min(1.0, self.auc + reach)
 
 

@@ -32,7 +32,7 @@ class Side:
     table : CalibrationTable or None
         Its features.
     labels : Labels or None
-        What happened.
+        The labels.
     raw_scores : array of float64 or None
         What was given as scores, of any size, with NaN where missing.
     weights : array of float64 or None
@@ -87,7 +87,7 @@ def read_side(
     """Read one table and what belongs to it; what is wrong with the values is a finding, not an error."""
     findings: list[Finding] = []
     if y is None:
-        raise LabelError(f"The y of {name} is None. Pass what happened: a label a row.")
+        raise LabelError(f"The y of {name} is None. Pass one label per row.")
     table = None if X is None else read_table(X)
     n = _length(name, "y", y) if table is None else table.n_rows
     if n == 0:
