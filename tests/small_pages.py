@@ -12,13 +12,13 @@ from trueup._report import (
     Choice,
     Estimate,
     Fact,
-    Finding,
     Form,
     Headline,
     Number,
     Option,
     Page,
     PageColumn,
+    PageFinding,
     PageNumbers,
     Pattern,
     Round,
@@ -102,7 +102,7 @@ def whole_page(words: Sequence[str], *, title: str = "A page", names: Sequence[s
             kept=1,
             gains=((words[0], 0.95), ("hour", 0.05)),
         ),
-        findings=(Finding("warning", f"Mind {words[0]}.", "Look at it."), Finding("note", "By the way.")),
+        findings=(PageFinding("warning", f"Mind {words[0]}.", "Look at it."), PageFinding("note", "By the way.")),
         made="Made by a test.",
     )
 
