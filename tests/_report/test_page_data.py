@@ -47,7 +47,7 @@ def test_numbers_are_short_and_what_is_none_is_null() -> None:
 
 @given(st.lists(st.floats(0, 1) | st.just(float("nan")), min_size=1), st.integers(1, 3))
 def test_percentages_are_rounded_as_the_words_are(shares: list[float], digits: int) -> None:
-    column = Column("Predicted", np.array(shares), Form.PERCENT, digits=digits)
+    column = PageColumn("Predicted", np.array(shares), Form.PERCENT, digits=digits)
     for share, kept in zip(shares, _as_shown(column.values, column), strict=True):
         assert in_form(float("nan") if kept is None else kept, Form.PERCENT, digits=digits) == in_form(
             share, Form.PERCENT, digits=digits

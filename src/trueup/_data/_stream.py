@@ -29,10 +29,9 @@ Source: TypeAlias = FileSource | QuerySource | IteratedSource  # what a stream r
 
 
 def sample_of(batches: Iterable[Batch], n_rows: int, seed: int) -> pa.Table:
-    """A number of rows, each with the same chance, in order.
+    """A number of rows, each with the same chance, in order: those with the smallest of numbers that look random.
 
-    Every row has a number that looks random but is computed from its place, and the rows with the smallest are
-    chosen. So the choice depends on nothing else, and what is held never exceeds twice the sample.
+    These are computed from each row's place alone, and what is held never exceeds twice the sample.
     """
     if n_rows < 1:
         raise ParameterError(f"A sample needs at least 1 row, got {n_rows!r}.")

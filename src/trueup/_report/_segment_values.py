@@ -42,7 +42,7 @@ class Series:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class PageColumn:
     """A number for each segment."""
 
     title: str  # the heading
@@ -89,7 +89,7 @@ class Segments:
     title: str  # the heading
     reads: str  # one line on how to read the table
     words: tuple[str, ...]  # the segments in words
-    columns: tuple[Column, ...]  # numbers of each
+    columns: tuple[PageColumn, ...]  # numbers of each
     choice: Choice  # what is said of each
     significant: BoolArray  # which of them are more than noise
     repeats: NumberArray | None = None  # the place of the segment that each one repeats; -1 if none

@@ -134,10 +134,10 @@ class Page:
     title: str  # what the page is about, such as "Audit of visits.parquet"
     headline: Headline  # the verdict
     facts: tuple[Fact, ...] = ()  # what was looked at
-    numbers: Numbers | None = None  # the metrics
+    numbers: PageNumbers | None = None  # the metrics
     overall: tuple[Series, ...] = ()  # curves of all rows together
     segments: tuple[Segments, ...] = ()  # tables of segments
     rounds: Rounds | None = None  # what the model learned
     # What the diagnosis found; None if there was none, and empty if it found nothing.
-    findings: tuple[Finding, ...] | None = None
+    findings: tuple[PageFinding, ...] | None = None
     made: str = ""  # how the page came about, for its last line

@@ -36,7 +36,7 @@ class RegionTable:
 
 
 @dataclass(frozen=True)
-class Side:
+class FeatureBounds:
     """What a region allows of one feature."""
 
     low: float | None = None  # the bounds of a number: above the first, up to the second
@@ -61,7 +61,7 @@ class Side:
 class Region:
     """A node of a tree, or what is left of one without some of its conditions."""
 
-    sides: dict[int, Side]  # what is allowed of each feature that was split
+    sides: dict[int, FeatureBounds]  # what is allowed of each feature that was split
     inside: BoolArray  # the rows in it
 
     def without(self, feature: int, table: RegionTable) -> Region:

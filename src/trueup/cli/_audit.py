@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer, file_in_title, given
-from trueup.cli._columns import Columns, Rows, check_column, read_rows
+from trueup.cli._columns import Columns, TableRows, check_column, read_rows
 from trueup.cli._errors import WrongUsageError
 from trueup.cli._files import Reading, check_output
 from trueup.cli._printing import shown, working_on
@@ -207,7 +207,7 @@ def _refuse_what_sketches_hold(**options: object) -> None:
 
 
 def _audited(
-    rows: Rows, columns: Columns, conditions: list[Segment] | None, discover: bool, options: dict[str, Any]
+    rows: TableRows, columns: Columns, conditions: list[Segment] | None, discover: bool, options: dict[str, Any]
 ) -> AuditResult:
     from trueup.auditing import audit as audit_scores
 
@@ -234,7 +234,7 @@ def _audited(
     )
 
 
-def _conditions(rows: Rows, texts: Sequence[str], min_rows: int) -> list[Segment]:
+def _conditions(rows: TableRows, texts: Sequence[str], min_rows: int) -> list[Segment]:
     """The segments that --where describes; a warning tells of those with too few rows."""
     from trueup.segments import parse_segment
 

@@ -16,7 +16,7 @@ from trueup.errors import ColumnError, DataWarning, LabelError, ParameterError, 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Columns", "Roles", "Rows", "check_column", "naming_columns", "positive_label", "read_rows"]
+__all__ = ["Columns", "Roles", "TableRows", "check_column", "naming_columns", "positive_label", "read_rows"]
 
 _SHOWN_COLUMNS = 30
 
@@ -107,7 +107,7 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TableRows:
     """A table in memory, which of its columns is what, and what messages call it."""
 
     table: Any
@@ -128,12 +128,12 @@ class Rows:
         return positive_label(positive, self.table.column(self.roles.label).type)
 
 
-def read_rows(path: str, reading: Reading, columns: Columns) -> Rows:
+def read_rows(path: str, reading: Reading, columns: Columns) -> TableRows:
     """Read a table into memory and find its columns."""
     source = TableSource.of(path, reading)
     table = source.read()
     roles = columns.find(table, source.name)
-    return Rows(source.with_category_text(table, roles.categorical), roles, source.name)
+    return TableRows(source.with_category_text(table, roles.categorical), roles, source.name)
 
 
 @contextlib.contextmanager
