@@ -40,7 +40,7 @@ def test_columns_without_names_are_counted_too():
     rows = np.array([["OSLO", 1.0]] * 100, dtype=object)
     with (
         pytest.warns(UnseenCategoryWarning, match="'city': 100 of 100"),
-        pytest.warns(UserWarning, match="by their position"),
+        pytest.warns(UserWarning, match="columns by position"),
     ):
         MODEL.calibrate(rows, np.full(100, 0.5))
 
