@@ -101,7 +101,7 @@ def test_all_segments_are_written_with_their_bounds(run, parts, tmp_path):
     assert "would read as a table the next time" in refused.err
 
 
-def test_sketchies_are_kept_and_audited_together(run, shared, parts, tmp_path):
+def test_sketches_are_kept_and_audited_together(run, shared, parts, tmp_path):
     days = tmp_path / "days"
     days.mkdir()
     whole = run("audit", parts, *ROLES, *QUICK, "--json", "--save-sketch", days / "all.arrow").json

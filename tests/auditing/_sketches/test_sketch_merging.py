@@ -199,7 +199,7 @@ def other_specs(rows: Rows) -> list[tuple[SketchSpec, str]]:
 
 
 @pytest.mark.parametrize("place", range(8))
-def test_sketchies_of_different_specs_are_refused_with_the_difference(place: int) -> None:
+def test_sketches_of_different_specs_are_refused_with_the_difference(place: int) -> None:
     rows = rows_of(8, 200)
     spec = rows.spec(max_depth=2, score_bins=5)
     other, difference = other_specs(rows)[place]
