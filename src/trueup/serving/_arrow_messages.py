@@ -43,10 +43,6 @@ _OF_FIELD[5] = _OF_FIELD
 _OF_SCHEMA: dict[int, Any] = {1: _OF_FIELD, 2: _OF_PAIR}
 
 
-class _BrokenStreamError(ValueError):
-    """The bytes are not the messages of a stream."""
-
-
 def check_messages(body: bytes, max_rows: int) -> int:
     """How many rows a stream declares; a `Problem` if it asks for too much, ValueError if that can't be told."""
     n_rows = n_values = 0
@@ -91,13 +87,10 @@ def _messages(body: bytes) -> Iterator[tuple[int, int]]:
             return  # the end of the stream; what stands behind it is never read
         end = place + length
         if end > len(body):
-            raise _BrokenStreamError("it is cut short")
+            raise ValueError("it is cut short")
         yield place, end
-        place = end + _body_length(body[place:end])
-
-
-def _body_length(message: bytes) -> int:
-    return _not_negative(scalar_of("<q", message, follow(message, 0), _BODY_LENGTH))
+        message = body[place:end]
+        place = end + _not_negative(scalar_of("<q", message, follow(message, 0), _BODY_LENGTH))
 
 
 def _check_is_plain(message: bytes, table: int) -> None:
@@ -128,7 +121,7 @@ def _dictionary_length(message: bytes, dictionary: int) -> int:
     vector = follow(message, nodes_at)
     (count,) = unpack_at("<I", message, vector)
     if vector + 4 + 16 * count > len(message):
-        raise _BrokenStreamError("an offset points outside")
+        raise ValueError("an offset points outside")
     lengths = np.frombuffer(message, "<i8", 2 * count, vector + 4)[::2]  # each node is a length and a count of nulls
     return max(length, int(lengths.max(initial=0)))
 
@@ -167,5 +160,5 @@ def _check_schema_bytes(n_bytes: int) -> None:
 
 def _not_negative(length: int) -> int:
     if length < 0:
-        raise _BrokenStreamError("a length is below zero")
+        raise ValueError("a length is below zero")
     return length
