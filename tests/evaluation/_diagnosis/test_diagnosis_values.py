@@ -14,7 +14,8 @@ import pytest
 import trueup
 from planted import clean_rows, codes, diagnosed
 from trueup import Diagnosis, Finding
-from trueup.errors import ColumnError, ParameterError, TableError
+from trueup._data import with_columns
+from trueup.errors import ColumnError, LabelError, ParameterError, WeightError
 
 TRAIN, TEST = clean_rows(1500, 1), clean_rows(1200, 2)
 LATER = TEST.with_column("income", TEST.X["income"] + 2)
@@ -125,16 +126,28 @@ def test_rows_of_weight_zero_don_t_count() -> None:
         ({"test": TEST.X}, ParameterError, r"test must be \(X, y, scores\).*got a dict"),
         ({"test": (TEST.X,)}, ParameterError, "got 1 values"),
         ({"test": (None, TEST.y)}, ParameterError, "both train and test"),
-        ({"test": (TEST.X, TEST.y[:5])}, TableError, "y of test has 5 rows, but there are 1,200"),
+        ({"test": (TEST.X, TEST.y[:5])}, LabelError, "The test rows: y has 5 rows, but X has 1,200"),
         ({"ignore": "hour"}, ParameterError, r"Use \['hour'\]"),
         ({"ignore": ["hours"]}, ColumnError, "ignore: X has no column 'hours'. Its columns are 'site'"),
         ({"features": ["hours"]}, ColumnError, "Did you mean 'hour'"),
         ({"max_rows": 5}, ParameterError, "max_rows must be a whole number of at least 100"),
         ({"random_state": -1}, ParameterError, "random_state"),
         ({"n_jobs": 0}, ParameterError, "n_jobs"),
-        ({"sample_weight": np.ones(3)}, TableError, "sample_weight of train has 3 rows"),
+        ({"sample_weight": np.ones(3)}, WeightError, "The training rows: sample_weight has 3 rows"),
     ],
 )
 def test_wrong_use_says_what_and_where(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         trueup.diagnose(TRAIN.X, TRAIN.y, TRAIN.scores, **options)
+
+
+def test_names_of_columns_say_the_same_as_arrays() -> None:
+    table, other = (
+        with_columns(some.X, {"label": some.y, "score": some.scores, "weight": np.ones(len(some.y))})
+        for some in (TRAIN, TEST)
+    )
+    names = "label", "score", "weight"
+    named = trueup.diagnose(table, *names[:2], sample_weight="weight", test=(other, *names), n_jobs=1)
+    arrays = [(some.X, some.y, some.scores, np.ones(len(some.y))) for some in (TRAIN, TEST)]
+    beside = trueup.diagnose(*arrays[0][:3], sample_weight=arrays[0][3], test=arrays[1], n_jobs=1)
+    assert named.to_dict() == beside.to_dict()

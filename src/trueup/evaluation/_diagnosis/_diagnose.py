@@ -46,17 +46,17 @@ def diagnose(
     X : table or None
         Features of the rows to fit on: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy
         array.
-    y : array-like of shape (n,)
-        Their labels: two classes, or soft labels in [0, 1].
-    scores : array-like of shape (n,) or (n, 2), optional
-        The base model's probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Their weights.
+    y : array-like of shape (n,) or str
+        Their labels: two classes, or soft labels in [0, 1]; or the name of their column, which is then not a feature.
+    scores : array-like of shape (n,) or (n, 2), or str, optional
+        The base model's probabilities of the positive class, or the name of their column.
+    sample_weight : array-like of shape (n,) or str, optional
+        Their weights, or the name of their column.
     pos_label : label, optional
         The positive class, which `scores` are about; by default the greater of the two labels.
     test : tuple, optional
-        The rows to test on: ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``. Without them only the rows
-        to fit on are looked at.
+        The rows to test on: ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``, arrays or names alike.
+        Without them only the rows to fit on are looked at.
     features : sequence of str, optional
         The columns to look at; all by default.
     categorical_features : "from_dtype", or names or positions of columns
@@ -125,7 +125,12 @@ def diagnose(
         findings += _scores_on_one_side(train, other, scores is not None, test_scores is not None)
     sample = draw_sample(train, other, max_rows, random_state)
     survey = survey_columns(
-        train, other, sample, features=features, categorical_features=categorical_features, ignore=ignore
+        train,
+        other,
+        sample,
+        features=_features_of(train, features),
+        categorical_features=categorical_features,
+        ignore=ignore,
     )
     for side in (train, other):
         findings += [] if side is None else find_in_scores(side)
@@ -139,6 +144,11 @@ def diagnose(
         findings, facts = findings + more, facts | measured
     findings += [*find_in_labels(train, other), *find_in_amount(train, other)]
     return Diagnosis(in_order(findings), train.n, 0 if other is None else other.n, facts)
+
+
+def _features_of(train: Side, features: Sequence[str] | None) -> Sequence[str] | None:
+    """The columns to look at: those asked for, or all that have no role; None for all of them."""
+    return train.given.features(features) if train.table is not None and train.given.names else features
 
 
 def _facts(train: Side, test: Side | None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import CalibrationTable, Labels, read_labels, read_scores, read_table, read_weights
-from trueup.errors import LabelError, ParameterError, ScoreError, TableError, WeightError
+from trueup._data import CalibrationTable, Given, Labels, given_rows
+from trueup.errors import DataError, LabelError, ParameterError, ScoreError, WeightError
 from trueup.evaluation._diagnosis._finding import Finding
 
 __all__ = ["Floats", "Side", "parts_of_test", "read_side"]
@@ -37,6 +37,8 @@ class Side:
         What was given as scores, of any size, with NaN where missing.
     weights : array of float64 or None
         Sample weights; None for none.
+    given : Given
+        The rows as they were given.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Side:
     labels: Labels | None
     raw_scores: Floats | None
     weights: Floats | None
+    given: Given
 
     @cached_property
     def scores(self) -> Floats | None:
@@ -86,34 +89,26 @@ def read_side(
 ) -> tuple[Side, list[Finding]]:
     """Read one table and what belongs to it; what is wrong with the values is a finding, not an error."""
     findings: list[Finding] = []
-    if y is None:
-        raise LabelError(f"The y of {name} is None. Pass one label per row.")
-    table = None if X is None else read_table(X)
-    n = _length(name, "y", y) if table is None else table.n_rows
-    if n == 0:
-        raise TableError(f"{name} has no rows. Pass at least one.")
-    for what, values in (("y", y), ("scores", scores), ("sample_weight", sample_weight)):
-        if values is not None and _length(name, what, values) != n:
-            found = _length(name, what, values)
-            raise TableError(f"{what} of {name} has {found:,} rows, but there are {n:,}. They must be the same rows.")
     try:
-        labels = read_labels(y, n, like=like, pos_label=pos_label)
+        given = given_rows(X, y, {"scores": scores}, sample_weight=sample_weight)
+    except (DataError, ParameterError) as error:
+        raise type(error)(f"The {'training' if name == 'train' else name} rows: {error}") from error
+    labels = weights = raw = None
+    try:
+        labels = given.labels(like=like, pos_label=pos_label)
     except LabelError as error:
-        labels = None
         findings.append(_unusable("labels", name, error))
     try:
-        weights = read_weights(sample_weight, n)
+        weights = given.weights()
     except WeightError as error:
-        weights = None
         findings.append(_unusable("weights", name, error))
-    raw = None
     if scores is not None:
         try:
             positive = 1 if labels is None else labels.positive_column
-            raw = read_scores(scores, n, missing_allowed=True, outside_allowed=True, positive=positive)
+            raw = given.scores(missing_allowed=True, outside_allowed=True, positive=positive)
         except ScoreError as error:
             findings.append(_unusable("scores", name, error))
-    return Side(name, n, table, labels, raw, weights), findings
+    return Side(name, given.n, given.table, labels, raw, weights, given), findings
 
 
 def parts_of_test(test: Any) -> Sequence[Any]:
@@ -132,10 +127,3 @@ def _unusable(what: str, side: str, error: Exception) -> Finding:
         "Nothing that needs them was looked at; repair them, and diagnose again.",
         {"side": side},
     )
-
-
-def _length(side: str, what: str, values: Any) -> int:
-    try:
-        return len(values)
-    except TypeError:
-        raise TableError(f"{what} of {side} is a {type(values).__name__}; pass a one-dimensional array.") from None
