@@ -11,7 +11,7 @@ from walks import walks
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
-MOST_BORDERS = {"trueup fit": 12, "trueup.audit(...).to_html()": 11}
+MOST_BORDERS = {"trueup fit": 12, "trueup.audit(...).to_html()": 10}
 
 
 @pytest.fixture(scope="module")

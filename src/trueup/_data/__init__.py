@@ -26,6 +26,7 @@ from trueup._data._sniff import (
 )
 from trueup._data._sources import Batch, naming
 from trueup._data._stream import BATCH_ROWS, Stream, sample_of
+from trueup._data._suspects import FEWEST_FOR_AN_ID, ID_NAME, SHARE_OF_AN_ID, rates_of_bins, warn_of_suspects
 from trueup._data._table import CalibrationTable, listed, names_from, read_table
 from trueup._data._vectors import check_weights_together, look_of_scores, read_scores, read_weights
 from trueup._runtime import pin_to
@@ -35,6 +36,9 @@ __all__ = [
     "COMPRESSIONS",
     "CSV",
     "EXACT_IN_FLOATS",
+    "FEWEST_FOR_AN_ID",
+    "ID_NAME",
+    "SHARE_OF_AN_ID",
     "Batch",
     "CalibrationTable",
     "Column",
@@ -74,6 +78,7 @@ __all__ = [
     "naming",
     "open_stream",
     "plain",
+    "rates_of_bins",
     "read_csv",
     "read_labels",
     "read_mask",
@@ -88,6 +93,7 @@ __all__ = [
     "subtable",
     "to_arrow",
     "unpack_at",
+    "warn_of_suspects",
     "with_category_text",
     "with_columns",
     "with_faithful_text",

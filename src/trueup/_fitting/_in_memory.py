@@ -18,8 +18,9 @@ from trueup._data import (
     read_scores,
     read_table,
     read_weights,
+    warn_of_suspects,
 )
-from trueup._features import FeatureEncoder, learn_features, warn_of_suspects
+from trueup._features import FeatureEncoder, learn_features
 from trueup._fitting._data import TrainingData
 from trueup._fitting._options import FitOptions, seeds_from
 from trueup._fitting._rounds import fit_data, fitted_model, growth_of

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trueup._data import library_of, read_rows
-from trueup._features import warn_of_suspects
+from trueup._data import library_of, read_rows, warn_of_suspects
 from trueup._runtime import shown_progress, thread_count
 from trueup.auditing._checks import check_draws, check_tests, check_whole, warn_of_nothing
 from trueup.auditing._discover import discover_segments

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._features import rates_of_bins
+from trueup._data import rates_of_bins
 from trueup.evaluation._diagnosis._finding import Finding
 from trueup.evaluation._diagnosis._joined import JoinedColumn, Measure
 from trueup.evaluation._diagnosis._of_scores import ranking

@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import listed
-from trueup._features import FEWEST_FOR_AN_ID, ID_NAME, SHARE_OF_AN_ID, chosen_columns
+from trueup._data import FEWEST_FOR_AN_ID, ID_NAME, SHARE_OF_AN_ID, listed
+from trueup._features import chosen_columns
 from trueup.errors import ColumnError
 from trueup.evaluation._diagnosis._fingerprints import Coincidence, Prints, coincidence, mixed, no_prints
 from trueup.evaluation._diagnosis._joined import JoinedColumn, KindsDifferError, Measure, join_columns

@@ -11,11 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import CalibrationTable, Column, Labels, read_table, subtable
+from trueup._data._columns import Column
+from trueup._data._frames import subtable
+from trueup._data._labels import Labels
+from trueup._data._table import CalibrationTable, read_table
 from trueup._model import ValueKind
 from trueup.errors import SuspiciousDataWarning, callers_level, is_in_shell
 
-__all__ = ["FEWEST_FOR_AN_ID", "ID_NAME", "SHARE_OF_AN_ID", "rank_auc", "rates_of_bins", "warn_of_suspects"]
+__all__ = ["FEWEST_FOR_AN_ID", "ID_NAME", "SHARE_OF_AN_ID", "rates_of_bins", "warn_of_suspects"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -68,7 +71,7 @@ def warn_of_suspects(
         _warn(f"{what} like no feature, but will be used as one: {told}. {_how_to_leave_out(list(found), features)}")
 
 
-def rank_auc(numbers: Floats, positive: Floats) -> float:
+def _rank_auc(numbers: Floats, positive: Floats) -> float:
     """How often a positive row has the higher number, a tie counting half; NaN if there is one class only."""
     order = np.argsort(numbers, kind="stable")
     values, ones = numbers[order], positive[order]
@@ -153,12 +156,12 @@ def _like_the_label(values: Floats, labels: Floats, scores: Floats | None, *, is
         return None
     if is_number:
         there = np.isfinite(values)
-        auc = rank_auc(values[there], labels[there])
+        auc = _rank_auc(values[there], labels[there])
         auc = max(auc, 1 - auc)
     else:
         bins = np.where(np.isnan(values), 0, values + 1).astype(np.int64)
-        auc = rank_auc(rates_of_bins(bins, labels, 1 - labels, 0), labels)
-    of_scores = 0.5 if scores is None else rank_auc(scores, labels)
+        auc = _rank_auc(rates_of_bins(bins, labels, 1 - labels, 0), labels)
+    of_scores = 0.5 if scores is None else _rank_auc(scores, labels)
     if not auc >= _LABEL_AUC or 1 - auc > (1 - of_scores) / 2:
         return None
     return f"alone tells the label (AUC {auc:.3f})"
@@ -168,7 +171,7 @@ def _warn_of_the_other_class(labels: Labels, values: Floats, scores: Floats) -> 
     n_positive, n_negative = float(values.sum()), float((1 - values).sum())
     if min(n_positive, n_negative) < _FEWEST_OF_A_CLASS:
         return
-    auc = rank_auc(scores, values)
+    auc = _rank_auc(scores, values)
     noise = ((n_positive + n_negative + 1) / (12 * n_positive * n_negative)) ** 0.5  # of scores that tell nothing
     if not auc < 0.5 - max(0.05, 5 * noise):
         return

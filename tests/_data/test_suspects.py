@@ -124,8 +124,7 @@ def test_a_score_that_tells_the_label_as_well_leaves_a_column_alone() -> None:
 
 
 def test_a_million_rows_take_no_longer_than_the_sample() -> None:
-    from trueup._data import read_labels, read_table
-    from trueup._features import warn_of_suspects
+    from trueup._data import read_labels, read_table, warn_of_suspects
 
     n = 1_000_000
     rng = np.random.default_rng(0)
