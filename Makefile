@@ -77,7 +77,7 @@ check: lint types contracts docstrings doctests test-all ## All that CI checks
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror src/native/*
+	$(BIN)/clang-format --dry-run -Werror src/native/*.?pp
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy

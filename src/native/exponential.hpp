@@ -1,4 +1,4 @@
-// e^x and log(1 + x) in steps that a compiler can do for several rows at once; those of the library take one row per call.
+// e^x and log(1 + x) in steps that a compiler can take for several rows at once; the library's take one row per call.
 #pragma once
 
 #include <cstdint>

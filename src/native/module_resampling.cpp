@@ -16,19 +16,19 @@ void require_below(const Vector<std::int32_t>& values, std::size_t bound, const 
 // Replicates or splits of ranked rows, so many values each.
 template <std::size_t n_values>
 auto of_ranked_rows(std::vector<double> (*draw)(const RankedRows&, std::uint64_t, std::uint64_t, std::uint64_t, int)) {
-    return [draw](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> positive, Vector<double> residual,
-                  Vector<std::uint8_t> ends, Vector<std::uint8_t> bin, Vector<double> cluster_weight,
-                  std::uint64_t seed, std::uint64_t first, std::uint64_t last, int n_threads) {
-        const std::size_t n = cluster.shape(0), n_clusters = cluster_weight.shape(0);
+    return [draw](Vector<std::int32_t> group, Vector<double> weight, Vector<double> positive, Vector<double> residual,
+                  Vector<std::uint8_t> ends, Vector<std::uint8_t> bin, Vector<double> group_weight, std::uint64_t seed,
+                  std::uint64_t first, std::uint64_t last, int n_threads) {
+        const std::size_t n = group.shape(0), n_groups = group_weight.shape(0);
         require(weight.shape(0) == n && positive.shape(0) == n && residual.shape(0) == n && ends.shape(0) == n &&
                     bin.shape(0) == n,
                 "the arrays of rows differ in length");
-        require(n >= 1 && n_clusters <= 0x7FFFFFFF && first <= last && last - first <= 1000000,
+        require(n >= 1 && n_groups <= 0x7FFFFFFF && first <= last && last - first <= 1000000,
                 "nothing, or too much, to draw from");
-        require_below(cluster, n_clusters, "no such cluster");
+        require_below(group, n_groups, "no such group");
         const RankedRows rows{
-            cluster.data(),        weight.data(), positive.data(), residual.data(), ends.data(), bin.data(), n,
-            cluster_weight.data(), n_clusters};
+            group.data(),        weight.data(), positive.data(), residual.data(), ends.data(), bin.data(), n,
+            group_weight.data(), n_groups};
         std::vector<double> found;
         {
             nb::gil_scoped_release released;
@@ -40,44 +40,44 @@ auto of_ranked_rows(std::vector<double> (*draw)(const RankedRows&, std::uint64_t
 
 template <std::size_t n_values, typename Draw>
 void bind_ranked(nb::module_& m, const char* name, Draw draw) {
-    m.def(name, of_ranked_rows<n_values>(draw), nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(),
+    m.def(name, of_ranked_rows<n_values>(draw), nb::kw_only(), "group"_a.noconvert(), "weight"_a.noconvert(),
           "positive"_a.noconvert(), "residual"_a.noconvert(), "ends"_a.noconvert(), "bin"_a.noconvert(),
-          "cluster_weight"_a.noconvert(), "seed"_a, "first"_a, "last"_a, "n_threads"_a = 1);
+          "group_weight"_a.noconvert(), "seed"_a, "first"_a, "last"_a, "n_threads"_a = 1);
 }
 
 }  // namespace
 
 void bind_resampling(nb::module_& m) {
     m.def(
-        "draw_clusters",
-        [](std::uint64_t seed, std::uint64_t replicate, std::size_t n_clusters) {
-            require(n_clusters <= 0x7FFFFFFF, "too many clusters");
-            std::vector<std::uint16_t> counts(n_clusters);
-            draw_clusters(seed, replicate, counts.data(), n_clusters);
+        "draw_groups",
+        [](std::uint64_t seed, std::uint64_t replicate, std::size_t n_groups) {
+            require(n_groups <= 0x7FFFFFFF, "too many groups");
+            std::vector<std::uint16_t> counts(n_groups);
+            draw_groups(seed, replicate, counts.data(), n_groups);
             return own(std::move(counts));
         },
-        "seed"_a, "replicate"_a, "n_clusters"_a);
+        "seed"_a, "replicate"_a, "n_groups"_a);
     m.def(
         "draw_half",
-        [](std::uint64_t seed, std::uint64_t split, std::size_t n_clusters) {
-            require(n_clusters <= 0x7FFFFFFF, "too many clusters");
-            std::vector<std::uint8_t> inside(n_clusters);
-            draw_half(seed, split, inside.data(), n_clusters);
+        [](std::uint64_t seed, std::uint64_t split, std::size_t n_groups) {
+            require(n_groups <= 0x7FFFFFFF, "too many groups");
+            std::vector<std::uint8_t> inside(n_groups);
+            draw_half(seed, split, inside.data(), n_groups);
             return own(std::move(inside));
         },
-        "seed"_a, "split"_a, "n_clusters"_a);
+        "seed"_a, "split"_a, "n_groups"_a);
     bind_ranked<kResampled>(m, "resample", resample);
     bind_ranked<kHalved>(m, "halve", halve);
     m.def(
         "halve_segments",
-        [](Vector<std::int32_t> cluster, Vector<double> weight, Vector<double> residual, std::size_t n_clusters,
+        [](Vector<std::int32_t> group, Vector<double> weight, Vector<double> residual, std::size_t n_groups,
            Vector<std::int64_t> offsets, Vector<std::int32_t> places, Vector<std::uint8_t> ends, Vector<double> path,
            Vector<double> mean, Vector<double> sigma, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
            int n_threads) {
-            const std::size_t n = cluster.shape(0), n_segments = sigma.shape(0);
+            const std::size_t n = group.shape(0), n_segments = sigma.shape(0);
             require(weight.shape(0) == n && residual.shape(0) == n, "the arrays of rows differ in length");
-            require(n_clusters <= 0x7FFFFFFF && first <= last && last - first <= 1000000, "too much to draw from");
-            require_below(cluster, n_clusters, "no such cluster");
+            require(n_groups <= 0x7FFFFFFF && first <= last && last - first <= 1000000, "too much to draw from");
+            require_below(group, n_groups, "no such group");
             require(ends.shape(0) == places.shape(0) && path.shape(0) == places.shape(0) &&
                         mean.shape(0) == n_segments && offsets.shape(0) == n_segments + 1 && offsets.data()[0] == 0 &&
                         offsets.data()[n_segments] == static_cast<std::int64_t>(places.shape(0)),
@@ -85,9 +85,9 @@ void bind_resampling(nb::module_& m) {
             for (std::size_t s = 0; s < n_segments; ++s)
                 require(offsets.data()[s] <= offsets.data()[s + 1], "a segment ends before it begins");
             require_below(places, n, "no such row");
-            const SegmentedRows rows{cluster.data(), weight.data(),  residual.data(), n,
-                                     n_clusters,     offsets.data(), places.data(),   ends.data(),
-                                     path.data(),    mean.data(),    sigma.data(),    n_segments};
+            const SegmentedRows rows{group.data(), weight.data(),  residual.data(), n,
+                                     n_groups,     offsets.data(), places.data(),   ends.data(),
+                                     path.data(),  mean.data(),    sigma.data(),    n_segments};
             std::vector<double> found;
             {
                 nb::gil_scoped_release released;
@@ -95,7 +95,7 @@ void bind_resampling(nb::module_& m) {
             }
             return own(std::move(found), 2);
         },
-        nb::kw_only(), "cluster"_a.noconvert(), "weight"_a.noconvert(), "residual"_a.noconvert(), "n_clusters"_a,
+        nb::kw_only(), "group"_a.noconvert(), "weight"_a.noconvert(), "residual"_a.noconvert(), "n_groups"_a,
         "offsets"_a.noconvert(), "places"_a.noconvert(), "ends"_a.noconvert(), "path"_a.noconvert(),
         "mean"_a.noconvert(), "sigma"_a.noconvert(), "seed"_a, "first"_a, "last"_a, "n_threads"_a = 1);
 }

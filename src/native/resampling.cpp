@@ -42,7 +42,7 @@ inline void end_score(Walk& walk) {
 void one_replicate(const RankedRows& rows, const std::uint16_t* counts, double* out) {
     Walk walk;
     for (std::size_t i = 0; i < rows.n; ++i) {
-        const double count = counts[rows.cluster[i]];
+        const double count = counts[rows.group[i]];
         const double positive = count * rows.positive[i];
         walk.score_positive += positive;
         walk.score_negative += count * rows.weight[i] - positive;
@@ -65,11 +65,11 @@ struct Path {
 // Both halves in one walk over the rows.
 void one_split(const RankedRows& rows, const std::uint8_t* inside, double* out) {
     double weights[2] = {};
-    for (std::size_t c = 0; c < rows.n_clusters; ++c) weights[1 - inside[c]] += rows.cluster_weight[c];
+    for (std::size_t c = 0; c < rows.n_groups; ++c) weights[1 - inside[c]] += rows.group_weight[c];
     Path paths[2];
     double sums[2] = {}, bins[kMaxBins][2] = {};
     for (std::size_t i = 0; i < rows.n; ++i) {
-        const double first = inside[rows.cluster[i]] * rows.residual[i];  // no branch: it could not be foreseen
+        const double first = inside[rows.group[i]] * rows.residual[i];  // no branch: it could not be foreseen
         const double second = rows.residual[i] - first;
         sums[0] += first;
         sums[1] += second;
@@ -113,23 +113,23 @@ void largest_errors(const SegmentedRows& rows, const std::vector<Signed>& drawn,
 
 }  // namespace
 
-void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_clusters) {
-    std::fill(counts, counts + n_clusters, std::uint16_t{0});
+void draw_groups(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_groups) {
+    std::fill(counts, counts + n_groups, std::uint16_t{0});
     Random random{Random{seed}() ^ Random{~replicate}()};
-    for (std::size_t i = 0; i < n_clusters; i += 2) {
+    for (std::size_t i = 0; i < n_groups; i += 2) {
         const std::uint64_t bits = random();
         // The upper half of a product of 32 bits with n: the chances differ by less than n / 2^32.
-        ++counts[(bits >> 32) * n_clusters >> 32];
-        if (i + 1 < n_clusters) ++counts[(bits & 0xFFFFFFFFu) * n_clusters >> 32];
+        ++counts[(bits >> 32) * n_groups >> 32];
+        if (i + 1 < n_groups) ++counts[(bits & 0xFFFFFFFFu) * n_groups >> 32];
     }
 }
 
-void draw_half(std::uint64_t seed, std::uint64_t split, std::uint8_t* inside, std::size_t n_clusters) {
+void draw_half(std::uint64_t seed, std::uint64_t split, std::uint8_t* inside, std::size_t n_groups) {
     Random random{Random{seed}() ^ Random{~split}()};
-    std::uint64_t wanted = n_clusters / 2;
-    for (std::size_t i = 0; i < n_clusters; ++i) {
+    std::uint64_t wanted = n_groups / 2;
+    for (std::size_t i = 0; i < n_groups; ++i) {
         // Of those left, so many are wanted: that is the chance of each.
-        inside[i] = (random() >> 32) * (n_clusters - i) >> 32 < wanted;
+        inside[i] = (random() >> 32) * (n_groups - i) >> 32 < wanted;
         wanted -= inside[i];
     }
 }
@@ -139,8 +139,8 @@ std::vector<double> resample(const RankedRows& rows, std::uint64_t seed, std::ui
     const std::size_t n = static_cast<std::size_t>(last - first);
     std::vector<double> found(n * kResampled);
     for_each_block(n, n_threads, [&] {
-        return [&, counts = std::vector<std::uint16_t>(rows.n_clusters)](std::size_t block) mutable {
-            draw_clusters(seed, first + block, counts.data(), rows.n_clusters);
+        return [&, counts = std::vector<std::uint16_t>(rows.n_groups)](std::size_t block) mutable {
+            draw_groups(seed, first + block, counts.data(), rows.n_groups);
             one_replicate(rows, counts.data(), found.data() + block * kResampled);
         };
     });
@@ -152,8 +152,8 @@ std::vector<double> halve(const RankedRows& rows, std::uint64_t seed, std::uint6
     const std::size_t n = static_cast<std::size_t>(last - first);
     std::vector<double> found(n * kHalved);
     for_each_block(n, n_threads, [&] {
-        return [&, inside = std::vector<std::uint8_t>(rows.n_clusters)](std::size_t block) mutable {
-            draw_half(seed, first + block, inside.data(), rows.n_clusters);
+        return [&, inside = std::vector<std::uint8_t>(rows.n_groups)](std::size_t block) mutable {
+            draw_half(seed, first + block, inside.data(), rows.n_groups);
             one_split(rows, inside.data(), found.data() + block * kHalved);
         };
     });
@@ -165,12 +165,12 @@ std::vector<double> halve_segments(const SegmentedRows& rows, std::uint64_t seed
     const std::size_t n = static_cast<std::size_t>(last - first);
     std::vector<double> found(2 * n);
     for_each_block(n, n_threads, [&] {
-        return [&, inside = std::vector<std::uint8_t>(rows.n_clusters),
+        return [&, inside = std::vector<std::uint8_t>(rows.n_groups),
                 drawn = std::vector<Signed>(rows.n)](std::size_t block) mutable {
-            draw_half(seed, first + block, inside.data(), rows.n_clusters);
-            // Clusters are scattered: each row's is looked up once, not once a segment.
+            draw_half(seed, first + block, inside.data(), rows.n_groups);
+            // A group's rows are scattered: each is looked up once, not once per segment.
             for (std::size_t i = 0; i < rows.n; ++i) {
-                const double sign = 2.0 * inside[static_cast<std::size_t>(rows.cluster[i])] - 1.0;
+                const double sign = 2.0 * inside[static_cast<std::size_t>(rows.group[i])] - 1.0;
                 drawn[i] = {sign * rows.weight[i], sign * rows.residual[i]};
             }
             largest_errors(rows, drawn, found.data() + 2 * block);

@@ -1,5 +1,5 @@
 // A model's ranking on rows drawn again, with replacement, as a bootstrap draws them; and its calibration on either
-// half of the rows. Clusters are drawn whole.
+// half of the rows. Groups are drawn whole.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@ constexpr std::size_t kMaxBins = 256;
 
 // Rows in order of score, the highest first.
 struct RankedRows {
-    const std::int32_t* cluster;  // that the row is in
-    const double* weight;         // of the row
-    const double* positive;       // weight times label
-    const double* residual;       // weight times (label minus score)
-    const std::uint8_t* ends;     // whether the next row has another score
-    const std::uint8_t* bin;      // of the score, of the ECE
+    const std::int32_t* group;  // that the row is in
+    const double* weight;       // of the row
+    const double* positive;     // weight times label
+    const double* residual;     // weight times (label minus score)
+    const std::uint8_t* ends;   // whether the next row has another score
+    const std::uint8_t* bin;    // of the score, of the ECE
     std::size_t n;
-    const double* cluster_weight;  // the weight of all rows of a cluster
-    std::size_t n_clusters;
+    const double* group_weight;  // the weight of all rows of a group
+    std::size_t n_groups;
 };
 
 // Rows in order of score, and segments of them.
 struct SegmentedRows {
-    const std::int32_t* cluster;  // that the row is in
-    const double* weight;         // of the row
-    const double* residual;       // weight times (label minus score)
+    const std::int32_t* group;  // that the row is in
+    const double* weight;       // of the row
+    const double* residual;     // weight times (label minus score)
     std::size_t n;
-    std::size_t n_clusters;
+    std::size_t n_groups;
     const std::int64_t* offsets;  // segment s has the rows places[offsets[s]] to places[offsets[s + 1] - 1]
     const std::int32_t* places;   // of rows, ascending within a segment
     const std::uint8_t* ends;     // for each place, whether the segment's next row has another score
@@ -43,11 +43,11 @@ struct SegmentedRows {
     std::size_t n_segments;
 };
 
-// How often each cluster is drawn in a replicate: as many draws as there are clusters.
-void draw_clusters(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_clusters);
+// How often each group is drawn in a replicate: as many draws as there are groups.
+void draw_groups(std::uint64_t seed, std::uint64_t replicate, std::uint16_t* counts, std::size_t n_groups);
 
-// Which clusters are in the first half of a split, 1 if they are: half of them, rounded down, each choice as likely.
-void draw_half(std::uint64_t seed, std::uint64_t split, std::uint8_t* inside, std::size_t n_clusters);
+// Which groups are in the first half of a split, 1 if they are: half of them, rounded down, each choice as likely.
+void draw_half(std::uint64_t seed, std::uint64_t split, std::uint8_t* inside, std::size_t n_groups);
 
 // Replicates, or splits, `first` to `last` - 1, kResampled or kHalved values each. One depends on its number and the
 // seed alone, so that two models see the same draws, and so does any number of threads.

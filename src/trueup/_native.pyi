@@ -129,17 +129,17 @@ def sum_bins(
 def add_bins(
     keys: Longs, rises: Longs, falls: Longs, other_keys: Longs, other_rises: Longs, other_falls: Longs
 ) -> tuple[Longs, Longs, Longs]: ...
-def draw_clusters(seed: int, replicate: int, n_clusters: int) -> Shorts: ...
-def draw_half(seed: int, split: int, n_clusters: int) -> Bytes: ...
+def draw_groups(seed: int, replicate: int, n_groups: int) -> Shorts: ...
+def draw_half(seed: int, split: int, n_groups: int) -> Bytes: ...
 def resample(
     *,
-    cluster: Ints,
+    group: Ints,
     weight: Floats,
     positive: Floats,
     residual: Floats,
     ends: Bytes,
     bin: Bytes,
-    cluster_weight: Floats,
+    group_weight: Floats,
     seed: int,
     first: int,
     last: int,
@@ -147,13 +147,13 @@ def resample(
 ) -> Floats: ...
 def halve(
     *,
-    cluster: Ints,
+    group: Ints,
     weight: Floats,
     positive: Floats,
     residual: Floats,
     ends: Bytes,
     bin: Bytes,
-    cluster_weight: Floats,
+    group_weight: Floats,
     seed: int,
     first: int,
     last: int,
@@ -161,10 +161,10 @@ def halve(
 ) -> Floats: ...
 def halve_segments(
     *,
-    cluster: Ints,
+    group: Ints,
     weight: Floats,
     residual: Floats,
-    n_clusters: int,
+    n_groups: int,
     offsets: npt.NDArray[np.int64],
     places: Ints,
     ends: Bytes,

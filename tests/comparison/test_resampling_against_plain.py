@@ -57,7 +57,7 @@ def test_a_replicate_is_the_metric_with_weights_times_draws(seed: int, n: int, *
     model = rank_rows(rows, rows.candidate)
     drawn = resample(model, n_replicates=3, seed=seed, n_threads=2)
     for replicate in range(3):
-        counts = _native.draw_clusters(seed, replicate, rows.n_groups)
+        counts = _native.draw_groups(seed, replicate, rows.n_groups)
         weights = rows.weights * counts[rows.group]
         positive, negative = weights @ rows.labels, weights @ (1 - rows.labels)
         for name in RESAMPLED:
@@ -116,13 +116,13 @@ def test_what_is_measured_on_all_rows_is_what_the_metrics_say(ties: bool, soft: 
 
 def test_as_many_groups_are_drawn_as_there_are_and_each_as_likely() -> None:
     n, replicates = 50, 4_000
-    counts = np.array([_native.draw_clusters(1, replicate, n) for replicate in range(replicates)]).astype(float)
+    counts = np.array([_native.draw_groups(1, replicate, n) for replicate in range(replicates)]).astype(float)
     assert (counts.sum(axis=1) == n).all()
     # A count is binomial, n draws of chance 1 / n: mean 1, variance 1 - 1/n, and two counts have covariance -1/n.
     assert np.abs(counts.mean(axis=0) - 1).max() < 5 * np.sqrt(0.98 / replicates)
     assert counts.var(axis=0).mean() == pytest.approx(0.98, abs=0.02)
     assert len({tuple(row) for row in counts.tolist()}) == replicates
-    assert not np.array_equal(_native.draw_clusters(2, 0, n), _native.draw_clusters(1, 0, n))
+    assert not np.array_equal(_native.draw_groups(2, 0, n), _native.draw_groups(1, 0, n))
 
 
 def test_half_of_the_groups_are_inside_and_each_choice_is_as_likely() -> None:
@@ -144,7 +144,7 @@ def test_the_standard_error_of_a_loss_is_what_draws_without_end_would_spread(n_g
     loss = paired_loss(rows, "log_loss")
     means = []
     for replicate in range(4_000):
-        weights = rows.weights * _native.draw_clusters(0, replicate, rows.n_groups)[rows.group]
+        weights = rows.weights * _native.draw_groups(0, replicate, rows.n_groups)[rows.group]
         means.append(weights @ loss.difference / weights.sum())
     # A standard deviation of 4,000 draws is within 1.1 % of its limit; the ratio's second-order terms add some.
     unbiased = np.std(means) * np.sqrt(rows.n_groups / (rows.n_groups - 1))
@@ -172,7 +172,7 @@ def test_small_batches_change_no_replicate_and_no_split(monkeypatch: pytest.Monk
 
 def test_a_row_of_no_group_is_refused() -> None:
     model = rank_rows(rows := rows_of(7, 30, ties=True, weighted=True, n_groups=5), rows.base)
-    arrays = model.for_kernel() | {"cluster": model.group + np.int32(1)}
+    arrays = vars(model) | {"group": model.group + np.int32(1)}
     for draw in (_native.resample, _native.halve):
-        with pytest.raises(ValueError, match="no such cluster"):
+        with pytest.raises(ValueError, match="no such group"):
             draw(**arrays, seed=0, first=0, last=1)

@@ -177,10 +177,10 @@ def _draw_again(
     rows, paired, n_threads = model.rows, search.loss.rows, search.n_threads
     shown = rows.residuals()
     of_rows: dict[str, Any] = {
-        "cluster": paired.group[rows.order],
+        "group": paired.group[rows.order],
         "weight": np.ones(rows.n) if rows.weights is None else rows.weights,
         "residual": shown,
-        "n_clusters": paired.n_groups,
+        "n_groups": paired.n_groups,
     }
     # What residuals would be on average, if the truth were midway between the models.
     midway = shown - rows.residuals(((paired.base + paired.candidate) / 2)[rows.order])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -62,11 +62,6 @@ class RankedModel:
             "ece": float(np.abs(np.bincount(self.bin, self.residual)).sum()) / total,
         }
 
-    def for_kernel(self) -> dict[str, Any]:
-        """The same arrays, by the kernel's names."""
-        names = {"group": "cluster", "group_weight": "cluster_weight"}
-        return {names.get(name, name): values for name, values in vars(self).items()}
-
     def ecce_in_sigmas(self) -> float:
         """The ECCE, as a multiple of the standard deviation that noise gives to the mean error; 0 without errors."""
         sigma = float(np.linalg.norm(np.bincount(self.group, self.residual)))  # groups are independent
@@ -107,7 +102,7 @@ def resample(
     """
     parts = [np.zeros((0, len(RESAMPLED)))]
     for first, last in _batches(model, n_replicates, n_threads):
-        parts.append(_native.resample(**model.for_kernel(), seed=seed, first=first, last=last, n_threads=n_threads))
+        parts.append(_native.resample(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads))
         advance(last - first)
     return dict(zip(RESAMPLED, np.concatenate(parts).T, strict=True))
 
@@ -126,7 +121,7 @@ def halve(
     """
     parts = [np.zeros((0, 2 * len(HALVED)))]
     for first, last in _batches(model, n_splits, n_threads):
-        parts.append(_native.halve(**model.for_kernel(), seed=seed, first=first, last=last, n_threads=n_threads))
+        parts.append(_native.halve(**vars(model), seed=seed, first=first, last=last, n_threads=n_threads))
         advance(last - first)
     found = np.concatenate(parts)
     return {name: found[:, place :: len(HALVED)] for place, name in enumerate(HALVED)}
