@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from trueup import _native
 from trueup.comparison import _ranked
-from trueup.comparison._losses import paired_loss
 from trueup.comparison._ranked import HALVED, RESAMPLED, halve, rank_rows, resample
-from trueup.comparison._rows import PairedRows
+from trueup.comparison._rows import PairedRows, paired_loss
 from trueup.metrics import (
     average_precision,
     brier_score,

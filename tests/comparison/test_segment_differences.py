@@ -12,9 +12,8 @@ from plain_cells import Case, cases
 from simulated_pairs import better_model, equal_models, logit, sigmoid
 from trueup._data import read_rows
 from trueup.comparison import Comparison
-from trueup.comparison._losses import paired_loss
 from trueup.comparison._page import comparison_page
-from trueup.comparison._rows import paired_rows
+from trueup.comparison._rows import paired_loss, paired_rows
 from trueup.segments import parse_segment
 
 QUICK = {"n_bootstrap": 100, "null_samples": 40, "n_jobs": 1}

@@ -12,15 +12,13 @@ import numpy as np
 from trueup._data import Rows, library_of, read_rows
 from trueup._runtime import shown_progress, thread_count
 from trueup.comparison._listing import ComparisonListing
-from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._mce import measure_mce, n_mce_draws, n_mce_passes
 from trueup.comparison._metrics import measure_metrics
-from trueup.comparison._null import draw_equal_models
 from trueup.comparison._options import GUARDRAILS, CompareOptions
 from trueup.comparison._reasons import Facts, reasons_of, verdict_of
 from trueup.comparison._result import Comparison
-from trueup.comparison._rows import order_of, paired_rows
-from trueup.comparison._segments import SegmentSearch, measure_differences
+from trueup.comparison._rows import LOSSES, order_of, paired_loss, paired_rows
+from trueup.comparison._segments import SegmentSearch, draw_equal_models, measure_differences
 from trueup.errors import ParameterError, SuspiciousDataWarning
 from trueup.segments import Partition, cross_columns, grid_of, hash_of_parts, holm, n_passes, step_down, tell_cost
 
@@ -216,7 +214,6 @@ def compare(
         classes=given.labels.classes,
         _metrics=tuple(metrics),
         _listing=listing,
-        _search=search,
         _audit=partial(_audited, given.scores, audit_options),
         _library=library_of(X, y, base),
     )
@@ -245,8 +242,7 @@ def _searched(search: SegmentSearch, options: CompareOptions, advance: Advance) 
     else:
         # Bennett's inequality bounds the tail of either direction.
         adjusted = holm(np.minimum(1.0, 2 * np.exp(-(sums.evidence**2) / 2)))
-    listing = ComparisonListing(search, sums, adjusted, search.loss.rows.total_weight, options.significance)
-    return listing, n_left_out
+    return ComparisonListing(search.grid, sums, adjusted, options.significance, search), n_left_out
 
 
 def _audited(scores: Mapping[str, Any], how: Mapping[str, Any], which: str) -> AuditResult:

@@ -1,4 +1,4 @@
-"""The segments as a table: a row each, the ones with the most evidence first."""
+"""The segments as a table, one row each, those with the most evidence first."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._report import MOST_LISTED, SegmentListing
 from trueup.comparison._segments import SegmentDifferences, SegmentSearch
-from trueup.segments import Segment
+from trueup.segments import SegmentGrid
 
-__all__ = ["MOST_LISTED", "ComparisonListing"]
+__all__ = ["ComparisonListing"]
 
-MOST_LISTED = 100_000
 MOST_PATTERNS = 50
 # A segment with this share of the weight repeats all rows, if both gain, both are harmed, or of neither it is clear.
 _NEARLY_ALL = 0.9
@@ -29,33 +29,24 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonListing:
-    """All that is known of the segments.
+class ComparisonListing(SegmentListing):
+    """All that is known of the segments."""
 
-    Attributes
-    ----------
-    search : SegmentSearch
-        Where the segments come from.
-    sums : SegmentDifferences
-        What was summed in them.
-    adjusted : array of float64
-        Their p-values among all of them.
-    total_weight : float
-        The weight of all rows.
-    significance : float
-        The level of significance.
-    """
-
-    search: SegmentSearch
+    grid: SegmentGrid
     sums: SegmentDifferences
-    adjusted: FloatArray
-    total_weight: float
+    adjusted: FloatArray  # p-values that hold for all segments together
     significance: float
+    search: SegmentSearch  # the rows, which are already in its order
 
     @classmethod
     def none(cls, search: SegmentSearch) -> ComparisonListing:
         """No segments."""
-        return cls(search, SegmentDifferences.none(), np.zeros(0), total_weight=1.0, significance=0.5)
+        return cls(search.grid, SegmentDifferences.none(), np.zeros(0), 0.5, search)
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.search.loss.rows.total_weight
 
     @cached_property
     def outcomes(self) -> npt.NDArray[Any]:
@@ -64,14 +55,14 @@ class ComparisonListing:
         return np.where(self.adjusted <= self.significance, direction, "unclear")
 
     @cached_property
-    def told(self) -> npt.NDArray[np.bool_]:
-        """The significant segments that tell a pattern of their own.
+    def is_pattern(self) -> npt.NDArray[np.bool_]:
+        """Which significant segments are a pattern of their own.
 
-        Of segments that share half of the conditions of either, and which both gain or are both harmed, the one with
-        the most evidence tells it; of segments with the same rows, the one with the shortest description. All rows,
-        and segments that repeat them, tell none: the metrics do.
+        Of segments that share half of the conditions of either, and which both gain or are both harmed, it is the one
+        with the most evidence; of segments with the same rows, the one with the shortest description. All rows, and
+        segments that repeat them, are none: the metrics say that.
         """
-        told = np.zeros(len(self.sums), dtype=bool)
+        found = np.zeros(len(self.sums), dtype=bool)
         patterns: list[tuple[str, frozenset[tuple[int, int]]]] = []
         for place in self._distinct():
             outcome = str(self.outcomes[place])
@@ -81,22 +72,22 @@ class ComparisonListing:
             if not any(
                 outcome == other and 2 * len(own & parts) >= min(len(own), len(parts)) for other, own in patterns
             ):
-                told[place] = True
+                found[place] = True
                 patterns.append((outcome, parts))
-        return told
+        return found
 
     def patterns(self, outcome: str) -> list[int]:
-        """The patterns of those that gain, or are harmed, at their places in the sums: who changes most a row first."""
-        places = np.flatnonzero(self.told & (self.outcomes == outcome))
+        """The places of the patterns that gain, or are harmed, those that change most per row first."""
+        places = np.flatnonzero(self.is_pattern & (self.outcomes == outcome))
         change = np.abs(self.sums.difference / self.sums.weight)[places]
-        told: list[int] = places[np.argsort(-change, kind="stable")].tolist()
-        return told
+        ordered: list[int] = places[np.argsort(-change, kind="stable")].tolist()
+        return ordered
 
     def ranked(self, n: int) -> list[int]:
-        """The first `n` segments to show, at their places in the sums: who is harmed, who gains, then the unclear."""
-        told = [*self.patterns("harmed"), *self.patterns("gains")]
+        """The places of the first `n` segments to show: who is harmed, who gains, then the unclear."""
+        patterns = [*self.patterns("harmed"), *self.patterns("gains")]
         unclear = (place for place in self._distinct() if self.outcomes[place] == "unclear")
-        return list(itertools.islice(itertools.chain(told, unclear), n))
+        return list(itertools.islice(itertools.chain(patterns, unclear), n))
 
     def _distinct(self) -> Iterator[int]:
         """The segments as they are listed, those with the same rows once, without those that repeat all rows."""
@@ -129,11 +120,11 @@ class ComparisonListing:
         return {place: group.tolist() for group in groups if len(group) > 1 for place in group.tolist()}
 
     def inside(self, place: int) -> npt.NDArray[np.bool_]:
-        """Which rows are in the segment at a place of the sums, rows in the search's order."""
+        """Which rows are in the segment at a place, in the order of the search."""
         return self.search.inside(int(self.sums.combination[place]), int(self.sums.cell[place]))
 
     def _parts(self, place: int) -> list[tuple[int, int]]:
-        return list(self.search.grid.parts_of(int(self.sums.combination[place]), int(self.sums.cell[place])))
+        return list(self.grid.parts_of(int(self.sums.combination[place]), int(self.sums.cell[place])))
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
@@ -145,21 +136,13 @@ class ComparisonListing:
         """The segments that are significantly worse off, the one with the most evidence first."""
         return [str(self.segment(place)) for place in self.order.tolist() if self.outcomes[place] == "harmed"]
 
-    def segment(self, place: int) -> Segment:
-        """The segment at a place of the sums."""
-        return self.search.grid.segment(int(self.sums.combination[place]), int(self.sums.cell[place]))
-
-    def columns(self, n: int | None = None) -> dict[str, Any]:
-        """The first `n` rows of the table, a column each."""
-        return self.columns_of(self.order[:n])
-
-    def columns_of(self, order: npt.NDArray[np.int64]) -> dict[str, Any]:
-        """The rows of the table for the segments at these places of the sums, a column each."""
-        sums = self.sums.of(order)
+    def columns_of(self, places: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """The columns of the table for the segments at these places."""
+        sums = self.sums.of(places)
         difference = sums.difference / sums.weight
         error = np.sqrt(sums.variance) / sums.weight
         half = NormalDist().inv_cdf(1 - self.significance / 2) * error
-        segments = [self.segment(place) for place in order.tolist()]
+        segments = [self.segment(place) for place in places.tolist()]
         base_loss = sums.base_loss / sums.weight
         return {
             "segment": [str(segment) for segment in segments],
@@ -173,9 +156,9 @@ class ComparisonListing:
             "low": difference - half,
             "high": difference + half,
             "p_value": _two_sided(sums.evidence),
-            "adjusted_p_value": self.adjusted[order],
-            "outcome": [str(outcome) for outcome in self.outcomes[order]],
-            "is_pattern": self.told[order],
+            "adjusted_p_value": self.adjusted[places],
+            "outcome": [str(outcome) for outcome in self.outcomes[places]],
+            "is_pattern": self.is_pattern[places],
             "observed_rate": np.clip(sums.label / sums.weight, 0, 1),
             "mean_base": sums.base / sums.weight,
             "mean_candidate": sums.candidate / sums.weight,

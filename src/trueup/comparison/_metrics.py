@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trueup.comparison._intervals import Intervals
-from trueup.comparison._losses import LOSSES, paired_loss
 from trueup.comparison._options import CompareOptions
 from trueup.comparison._ranked import HALVED, halve, rank_rows, resample
-from trueup.comparison._rows import PairedRows
+from trueup.comparison._rows import LOSSES, PairedRows, paired_loss
 from trueup.metrics import METRICS, Better
 
 __all__ = ["MetricDifference", "measure_metrics", "with_role"]

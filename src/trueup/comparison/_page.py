@@ -219,7 +219,7 @@ def _told(columns: dict[str, Any], i: int, names: tuple[str, str], outcome: str)
 
 
 def _series(comparison: Comparison, names: tuple[str, str], inside: Any) -> tuple[Series, ...]:
-    rows = comparison._search.loss.rows
+    rows = comparison._listing.search.loss.rows
     return tuple(
         series_of(name, rows.labels[inside], scores[inside], rows.weights[inside])
         for name, scores in zip(names, (rows.base, rows.candidate), strict=True)

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup import _native
-from trueup.comparison._losses import PairedLoss
-from trueup.segments import MIN_VARIANCE, SegmentGrid, batches, evidence
+from trueup.comparison._rows import PairedLoss
+from trueup.segments import MIN_VARIANCE, NullMaxima, SegmentGrid, batches, draw_labels, evidence, search_draws
 
-__all__ = ["SegmentDifferences", "SegmentSearch", "measure_differences"]
+__all__ = ["SegmentDifferences", "SegmentSearch", "draw_equal_models", "measure_differences"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int32]
@@ -22,37 +22,22 @@ Advance: TypeAlias = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class SegmentDifferences:
-    """What was summed in each segment, an entry a segment.
+    """What was summed in each segment, one entry per segment."""
 
-    Attributes
-    ----------
-    combination, cell : arrays of int32
-        Where in the grid the segment is.
-    rows : array of int32
-        How many rows it has.
-    weight, difference, base_loss, label, base, candidate : arrays of float64
-        Sums of weights, and of weight times difference of the losses, base's loss, label, and either score.
-    variance : array of float64
-        Of the sum of differences: as its rows or groups spread, and at least what the scores let expect. Of rare
-        labels none may have come, and what is left does not spread.
-    null_variance : array of float64
-        That of the sum in the draws that it is compared with.
-    unit : array of float64
-        By how much a typical row's label moves the sum.
-    """
-
-    combination: IntArray
+    combination: IntArray  # where in the grid the segment is
     cell: IntArray
-    rows: IntArray
-    weight: FloatArray
-    difference: FloatArray
+    rows: IntArray  # how many rows it has
+    weight: FloatArray  # the sum of weights, and below of weight times the named value
+    difference: FloatArray  # the candidate's loss minus the base's
     base_loss: FloatArray
     label: FloatArray
     base: FloatArray
     candidate: FloatArray
+    # Of the sum of differences: as its rows or groups spread, and at least what the scores let expect. Of rare labels
+    # none may have come, and what is left does not spread.
     variance: FloatArray
-    null_variance: FloatArray
-    unit: FloatArray
+    null_variance: FloatArray  # that of the sum in the draws that it is compared with
+    unit: FloatArray  # by how much a typical row's label moves the sum
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -81,23 +66,11 @@ class SegmentDifferences:
 
 @dataclass(frozen=True, eq=False)
 class SegmentSearch:
-    """Rows in order of group, and the grid of their segments.
-
-    Attributes
-    ----------
-    loss : PairedLoss
-        The losses of the rows.
-    grid : SegmentGrid
-        The segments.
-    codes : array of uint8
-        The codes of the grid's partitions, a line each, in the order of the rows.
-    n_threads : int
-        Threads to use.
-    """
+    """Rows in order of group, and the grid of their segments."""
 
     loss: PairedLoss
     grid: SegmentGrid
-    codes: npt.NDArray[np.uint8]
+    codes: npt.NDArray[np.uint8]  # of the grid's partitions, a line each, in the order of the rows
     n_threads: int
 
     def inside(self, combination: int, cell: int) -> npt.NDArray[np.bool_]:
@@ -179,3 +152,46 @@ def measure_differences(
         for field in fields(SegmentDifferences)
     }
     return SegmentDifferences(**joined), n_left_out
+
+
+def draw_equal_models(
+    search: SegmentSearch,
+    segments: SegmentDifferences,
+    *,
+    n_draws: int,
+    random_state: int,
+    advance: Advance = lambda combinations: None,
+) -> NullMaxima:
+    """Draw differences of equally good models, and search all segments again, `n_draws` times.
+
+    Without groups, labels are drawn with the probability at which both models lose the same on average. The
+    scores stay, and with them the tails: where a label of 1 is rare and costs one model much, it is so in the
+    draws too. With groups, labels are not independent, and which model is the candidate is drawn instead, for a
+    whole group at once: the signs of its differences.
+    """
+    rng = np.random.default_rng(random_state)
+    loss, rows = search.loss, search.loss.rows
+    if rows.is_grouped:
+        if_one = (rows.weights * loss.difference).astype(np.float32)
+        if_zero = -if_one
+    else:
+        steps = rows.weights * loss.slope
+        if_zero, if_one = ((steps * (loss.neutral - label)).astype(np.float32) for label in (0, 1))
+
+    def draw() -> npt.NDArray[np.uint8]:
+        """One bit per draw for each row."""
+        if rows.is_grouped:
+            return rng.integers(0, 256, rows.n_groups, dtype=np.uint8)[rows.group]
+        return draw_labels(loss.neutral, rng)
+
+    return search_draws(
+        search.grid,
+        # All rows are of one id: a segment's sum counts at its end only, and its range is its size.
+        search.cells(np.zeros(rows.n, dtype=np.uint32)),
+        segments,
+        draw,
+        (if_zero, if_one),
+        n_draws=n_draws,
+        n_threads=search.n_threads,
+        advance=advance,
+    )
