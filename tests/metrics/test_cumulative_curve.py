@@ -133,7 +133,7 @@ def test_true_scores_stay_within_the_band_as_often_as_it_says(weighted: bool) ->
 def test_bad_options_are_named() -> None:
     with pytest.raises(ParameterError, match="max_points must be at least 4, or None for all; got 3"):
         cumulative_curve([0, 1], [0.1, 0.2], max_points=3)
-    with pytest.raises(ParameterError, match="confidence must be a number between 0 and 1"):
+    with pytest.raises(ParameterError, match="confidence must lie between 0 and 1"):
         cumulative_curve([0, 1], [0.1, 0.2], confidence=True)
 
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from trueup.metrics import ecce_pvalue, ecce_sigma
-from trueup.metrics._ecce import brownian_range_survival
+from trueup.metrics import brownian_range_survival, ecce_pvalue, ecce_sigma
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
 

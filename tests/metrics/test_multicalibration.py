@@ -23,13 +23,13 @@ from metrics.golden.make_mcgrad_values import CASES, CATEGORICAL, NUMERICAL, dra
 from trueup._data import read_table
 from trueup.errors import ColumnError, DataError, ParameterError, TableError
 from trueup.metrics import (
+    brownian_range_survival,
     ecce_pvalue,
     ecce_sigma,
     maximum_over_segments,
     multicalibration_error,
     multicalibration_scorer,
 )
-from trueup.metrics._ecce import brownian_range_survival
 from trueup.segments import cross_columns, enumerate_segments, grid_of, measure_segments, sort_rows
 
 # Each row has a variance of 3/16. Sums of label minus score at 0.25 and at 0.75:

@@ -149,5 +149,5 @@ def test_what_is_wrong_is_said_in_the_users_own_names() -> None:
         reliability_curve(1, [0.5])
     with pytest.raises(ParameterError, match="n_bins must be a whole number"):
         reliability_curve([0, 1], [0.1, 0.2], n_bins=0)
-    with pytest.raises(ParameterError, match="confidence must be a number between 0 and 1"):
+    with pytest.raises(ParameterError, match="confidence must lie between 0 and 1"):
         reliability_curve([0, 1], [0.1, 0.2], confidence=95)

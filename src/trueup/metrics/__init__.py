@@ -7,14 +7,14 @@ Every metric is ``f(y_true, y_prob, *, sample_weight=None) -> float``; those of 
 from trueup._runtime import pin_to
 from trueup.metrics._binned import expected_calibration_error
 from trueup.metrics._brier import brier_calibration, brier_refinement
+from trueup.metrics._brownian import brownian_range_survival
 from trueup.metrics._checks import Observations
 from trueup.metrics._cumulative import CumulativeCurve, cumulative_curve, cumulative_of
 from trueup.metrics._curve_rows import read_rows
 from trueup.metrics._density import ScoreDensity, score_density
-from trueup.metrics._ecce import brownian_range_survival, ecce, ecce_pvalue, ecce_sigma, ecce_standard_error
+from trueup.metrics._ecce import ecce, ecce_pvalue, ecce_sigma, ecce_standard_error
 from trueup.metrics._losses import average_precision, brier_score, clipped_scores, log_loss, roc_auc
-from trueup.metrics._multicalibration import multicalibration_error, multicalibration_scorer
-from trueup.metrics._over_segments import maximum_over_segments
+from trueup.metrics._multicalibration import maximum_over_segments, multicalibration_error, multicalibration_scorer
 from trueup.metrics._registry import METRICS, Better, Metric
 from trueup.metrics._regression import (
     regression_ecce,
@@ -22,9 +22,8 @@ from trueup.metrics._regression import (
     regression_ecce_sigma,
     regression_ecce_standard_error,
 )
-from trueup.metrics._reliability import ReliabilityCurve, reliability_curve, reliability_of
+from trueup.metrics._reliability import ReliabilityCurve, reliability_curve, reliability_of, wilson_interval
 from trueup.metrics._smooth import smooth_calibration_error
-from trueup.metrics._wilson import wilson_interval
 
 __all__ = [
     "CumulativeCurve",

@@ -6,8 +6,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueup._runtime import check_whole
 from trueup.errors import ParameterError
-from trueup.metrics._checks import FloatArray, Observations, check_observations, check_positive_integer
+from trueup.metrics._checks import FloatArray, Observations, check_observations
 from trueup.metrics._ties import find_ties
 
 Binning: TypeAlias = Literal["width", "mass"]
@@ -29,12 +30,10 @@ def expected_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1].
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
     n_bins : int
         How many bins; those without rows don't count.
     binning : {"width", "mass"}
@@ -80,7 +79,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error([0, 1, 1, 1], [0.2, 0.2, 0.8, 0.8], n_bins=2), 4)
     0.25
     """
-    check_positive_integer("n_bins", n_bins)
+    check_whole("n_bins", n_bins, 1)
     _check_binning(binning)
     rows = check_observations(y_true, y_prob, sample_weight)
     bins = _bins_of_width(rows, n_bins) if binning == "width" else bins_of_mass(rows, n_bins)

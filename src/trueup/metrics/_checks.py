@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueup.errors import DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
+from trueup.errors import DataError, LabelError, ScoreError, TableError, WeightError
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -57,16 +56,6 @@ def check_any_numbers(y_true: ArrayLike, y_prob: ArrayLike, sample_weight: Array
     return _checked((y_true, y_prob), (_LABELS, _SCORES), sample_weight, _check_finite)
 
 
-def check_positive_integer(name: str, value: int) -> None:
-    """Check an option that counts something."""
-    try:
-        valid = not isinstance(value, bool) and index(value) >= 1
-    except TypeError:
-        valid = False
-    if not valid:
-        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}.")
-
-
 def _checked(
     values: tuple[ArrayLike, ArrayLike],
     arguments: tuple[_Argument, _Argument],
@@ -78,8 +67,10 @@ def _checked(
     _check_lengths(labels, true_argument, scores, predicted_argument)
     if len(labels) == 0:
         raise TableError(f"{true_argument.name} and {predicted_argument.name} have no rows. Pass at least one row.")
-    check_values(labels, true_argument)
-    check_values(scores, predicted_argument)
+    for values_, argument in ((labels, true_argument), (scores, predicted_argument)):
+        fill = argument._replace(advice="Drop these rows or fill them.")
+        _raise_if_any(np.isnan(values_), "missing", values_, fill)
+        check_values(values_, argument)
     if sample_weight is None:
         return Observations(labels, scores, np.ones(len(labels)))
     weights = _floats(sample_weight, _WEIGHTS)
@@ -88,7 +79,7 @@ def _checked(
 
 
 def _floats(values: ArrayLike, argument: _Argument) -> FloatArray:
-    """Give one value a row as float64, missing ones as NaN."""
+    """Give one value per row as float64, missing ones as NaN."""
     # A masked value is a missing value; np.asarray would bring back whatever lies under the mask.
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(np.float64), np.nan)
@@ -114,7 +105,7 @@ def _objects_as_floats(objects: NDArray[Any], argument: _Argument) -> FloatArray
 
 
 def _raise_not_one_dimensional(shape: tuple[int, ...], argument: _Argument) -> None:
-    advice = "Pass one value a row."
+    advice = "Pass one value per row."
     if argument is _SCORES and shape[1:] == (2,):
         advice = "Of predict_proba, pass the column of the positive class: proba[:, 1]."
     raise TableError(f"{argument.name} must be 1-D, got shape {shape}. {advice}")
@@ -126,22 +117,16 @@ def _check_lengths(
     if len(first) != len(second):
         raise TableError(
             f"{first_argument.name} has {len(first):,} rows and {second_argument.name} has {len(second):,}. "
-            "Pass one value a row in both."
+            "Pass one value per row in both."
         )
 
 
 def _check_finite(values: FloatArray, argument: _Argument) -> None:
-    _check_none_missing(values, argument)
     _raise_if_any(np.isinf(values), "infinite", values, argument)
 
 
 def _check_unit_interval(values: FloatArray, argument: _Argument) -> None:
-    _check_none_missing(values, argument)
     _raise_if_any((values < 0) | (values > 1), "outside [0, 1]", values, argument)
-
-
-def _check_none_missing(values: FloatArray, argument: _Argument) -> None:
-    _raise_if_any(np.isnan(values), "missing", values, argument._replace(advice="Drop these rows or fill them."))
 
 
 def _scaled_weights(weights: FloatArray) -> FloatArray:

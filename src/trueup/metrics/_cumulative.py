@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trueup._runtime import check_fraction, check_whole
 from trueup.errors import ParameterError
-from trueup.metrics._brownian import brownian_range_quantile, brownian_reach
-from trueup.metrics._checks import FloatArray, Observations, check_positive_integer
-from trueup.metrics._curve_rows import check_confidence, read_rows
-from trueup.metrics._ecce import brownian_range_survival, in_sigmas, standard_error, steps_of_scores
+from trueup.metrics._brownian import brownian_range_quantile, brownian_range_survival, brownian_reach
+from trueup.metrics._checks import FloatArray, Observations
+from trueup.metrics._curve_rows import read_rows
+from trueup.metrics._ecce import in_sigmas, standard_error, steps_of_scores
 from trueup.metrics._ties import range_of_sums
-
-__all__ = ["MIN_POINTS", "CumulativeCurve", "cumulative_curve", "cumulative_of"]
 
 MIN_POINTS = 4  # the start, the end, the highest and the lowest
 
@@ -90,12 +89,10 @@ def cumulative_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two classes, or probabilities in [0, 1] as soft labels.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels of two classes, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
     max_points : int, optional
         The most points to keep, at least 4. The start, the end, the highest and the lowest point are always
         kept as they are, and of the others the highest and the lowest in each stretch. None keeps all.
@@ -128,9 +125,9 @@ def cumulative_curve(
     >>> len(curve) <= 50, bool(curve.difference[curve.low_at] == curve.difference.min())
     (True, True)
     """
-    check_confidence(confidence)
+    check_fraction("confidence", confidence)
     if max_points is not None:
-        check_positive_integer("max_points", max_points)
+        check_whole("max_points", max_points, 1)
         if max_points < MIN_POINTS:
             raise ParameterError(f"max_points must be at least {MIN_POINTS}, or None for all; got {max_points}.")
     return cumulative_of(read_rows(y_true, y_prob, sample_weight), max_points, float(confidence))

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from trueup._data import read_labels, read_scores, read_weights
-from trueup.errors import DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
+from trueup.errors import DataError, LabelError, ScoreError, TableError, WeightError
 from trueup.metrics._checks import FloatArray, Observations
-
-__all__ = ["check_confidence", "counted_scores", "read_rows"]
 
 
 def read_rows(y_true: Any, y_prob: Any, sample_weight: Any) -> Observations:
@@ -30,12 +28,6 @@ def counted_scores(y_prob: Any, sample_weight: Any) -> tuple[FloatArray, FloatAr
     n = _length(y_prob, "y_prob", ScoreError)
     scores, weights = read_scores(y_prob, n, name="y_prob"), _weights(sample_weight, n, "y_prob")
     return scores[weights > 0], weights[weights > 0]
-
-
-def check_confidence(confidence: float) -> None:
-    """Check the chance with which a band is to cover."""
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float, np.floating)) or not 0 < confidence < 1:
-        raise ParameterError(f"confidence must be a number between 0 and 1, such as 0.95; got {confidence!r}.")
 
 
 def _labels(y: Any, n: int) -> FloatArray:
@@ -69,4 +61,4 @@ def _length(values: Any, name: str, error: type[DataError]) -> int:
 def _check_same_length(n: int, values: Any, name: str, error: type[DataError], beside: str = "y_true") -> None:
     found = _length(values, name, error)
     if found != n:
-        raise TableError(f"{beside} has {n:,} rows and {name} has {found:,}. Pass one value a row in both.")
+        raise TableError(f"{beside} has {n:,} rows and {name} has {found:,}. Pass one value per row in both.")

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trueup.metrics._checks import FloatArray, check_positive_integer
+from trueup._runtime import check_whole
+from trueup.metrics._checks import FloatArray
 from trueup.metrics._curve_rows import counted_scores
-
-__all__ = ["ScoreDensity", "score_density"]
 
 # Scores that are all the same still get a bar that can be seen.
 _LEAST_SPAN = 0.01
@@ -69,7 +68,7 @@ def score_density(y_prob: Any, *, sample_weight: Any = None, n_bins: int = 100) 
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
     n_bins : int, default=100
         How many bins.
 
@@ -84,7 +83,7 @@ def score_density(y_prob: Any, *, sample_weight: Any = None, n_bins: int = 100) 
     >>> score_density([0.0, 0.1, 0.8, 1.0], sample_weight=[3, 3, 1, 1], n_bins=2).share.tolist()
     [0.75, 0.25]
     """
-    check_positive_integer("n_bins", n_bins)
+    check_whole("n_bins", n_bins, 1)
     scores, weights = counted_scores(y_prob, sample_weight)
     return density_of(scores, weights, n_bins)
 

@@ -5,14 +5,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trueup.metrics._brownian import brownian_range_survival
 from trueup.metrics._checks import FloatArray, Observations, check_observations
 from trueup.metrics._ties import find_ties, range_of_sums
-
-# Both series of the distribution converge for every x; here each needs fewer than _TERMS terms on its side.
-_TERMS = 8
-_SERIES_SWITCH = 2.0
-# Below, F(x) < 1e-21: nothing that a float64 near 1 could show.
-_CERTAIN_BELOW = 0.3
 
 
 def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -20,12 +15,10 @@ def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | Non
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1].
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -48,7 +41,7 @@ def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | Non
     >>> round(ecce([0, 0, 1, 1], [0.1, 0.1, 0.6, 0.6]), 4)
     0.2
     """
-    return _cumulative_range(check_observations(y_true, y_prob, sample_weight))
+    return _ecce(check_observations(y_true, y_prob, sample_weight))
 
 
 def ecce_standard_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -56,12 +49,10 @@ def ecce_standard_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: 
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]. Checked, but sigma doesn't depend on them.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels, which are checked but don't matter to sigma, and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -87,12 +78,10 @@ def ecce_sigma(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1].
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -113,7 +102,8 @@ def ecce_sigma(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike
     >>> ecce_sigma([1, 1, 1, 1], [0.5, 0.5, 0.5, 0.5])
     2.0
     """
-    return _range_in_sigmas(check_observations(y_true, y_prob, sample_weight))
+    rows = check_observations(y_true, y_prob, sample_weight)
+    return in_sigmas(_ecce(rows), standard_error(rows))
 
 
 def ecce_pvalue(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -121,12 +111,10 @@ def ecce_pvalue(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLik
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1].
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -151,26 +139,7 @@ def ecce_pvalue(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLik
     >>> round(ecce_pvalue([1, 1, 1, 1], [0.5, 0.5, 0.5, 0.5]), 4)
     0.1815
     """
-    return brownian_range_survival(_range_in_sigmas(check_observations(y_true, y_prob, sample_weight)))
-
-
-def brownian_range_survival(x: float) -> float:
-    """Chance that the range of a standard Brownian motion on [0, 1] exceeds x.
-
-    Notes
-    -----
-    Feller's series, in `ecce_pvalue`, gives F and is best for small x. For large x, 1 - F would cancel to
-    noise; there we integrate his density ``8 Σ_{k ≥ 1} (-1)^(k-1) k² φ(k r)`` from x to infinity instead,
-    which gives ``1 - F(x) = 4 Σ_{k ≥ 1} (-1)^(k-1) k erfc(k x / √2)`` to full precision.
-    """
-    if x < _CERTAIN_BELOW:
-        return 1.0
-    if x < _SERIES_SWITCH:
-        squares = [((k + 0.5) * math.pi) ** 2 for k in range(_TERMS)]
-        below = sum((8 / x**2 + 2 / square) * math.exp(-2 * square / x**2) for square in squares)
-        return min(1.0, max(0.0, 1 - below))
-    tails = [k * math.erfc(k * x / math.sqrt(2)) for k in range(1, _TERMS + 1)]
-    return min(1.0, max(0.0, 4 * (sum(tails[0::2]) - sum(tails[1::2]))))
+    return brownian_range_survival(ecce_sigma(y_true, y_prob, sample_weight=sample_weight))
 
 
 def in_sigmas(error: float, sigma: float) -> float:
@@ -180,7 +149,7 @@ def in_sigmas(error: float, sigma: float) -> float:
     return math.inf if error > 0 else 0.0
 
 
-def _cumulative_range(rows: Observations) -> float:
+def _ecce(rows: Observations) -> float:
     _, steps, totals = steps_of_scores(rows)
     return min(1.0, range_of_sums(steps) / float(totals.sum()))
 
@@ -198,7 +167,3 @@ def standard_error(rows: Observations) -> float:
     """The standard deviation of the mean error, if the scores are true."""
     variance = np.sum(rows.weights**2 * rows.scores * (1 - rows.scores))
     return math.sqrt(variance) / float(rows.weights.sum())
-
-
-def _range_in_sigmas(rows: Observations) -> float:
-    return in_sigmas(_cumulative_range(rows), standard_error(rows))

@@ -13,12 +13,10 @@ def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike |
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1].
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -53,12 +51,10 @@ def brier_score(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLik
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1].
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -84,12 +80,10 @@ def average_precision(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: Ar
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; not all 0.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1], not all 0; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -119,12 +113,10 @@ def roc_auc(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | 
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; neither all 0 nor all 1.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1], not all 0 nor all 1; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------

@@ -12,8 +12,6 @@ from trueup.metrics._ecce import ecce
 from trueup.metrics._losses import average_precision, brier_score, log_loss, roc_auc
 from trueup.metrics._multicalibration import multicalibration_error
 
-__all__ = ["METRICS", "Better", "Metric"]
-
 Better: TypeAlias = Literal["lower", "higher"]
 
 

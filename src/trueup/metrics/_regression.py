@@ -7,26 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trueup.errors import TableError
+from trueup.metrics._brownian import brownian_range_survival
 from trueup.metrics._checks import FloatArray, check_outcomes
-from trueup.metrics._ecce import brownian_range_survival, in_sigmas
+from trueup.metrics._ecce import in_sigmas
 from trueup.metrics._ties import Ties, find_ties, range_of_sums
 
 # Residuals that are all the same differ by this much, of the largest, through rounding alone.
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class _Residuals:
-    """Weighted residuals of the rows of weight above 0.
-
-    Divided by two to the power of `exponent`, so that the largest lies in [0.5, 1) before weighting: squares
-    of outcomes of any size can't overflow or vanish.
-    """
-
-    weighted: FloatArray
-    total_weight: float
-    ties: Ties
-    exponent: int
 
 
 def regression_ecce(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -34,12 +21,10 @@ def regression_ecce(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Arra
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes: any finite numbers.
-    y_pred : array-like of shape (n,)
-        Predictions of their mean.
+    y_true, y_pred : array-like of shape (n,)
+        Outcomes, which may be any finite numbers, and predictions of their mean.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -60,7 +45,8 @@ def regression_ecce(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Arra
     >>> regression_ecce([10, 12, 23, 25], [11, 11, 20, 22])
     1.5
     """
-    return _cumulative_range(_weighted_residuals(y_true, y_pred, sample_weight))
+    residuals = _weighted_residuals(y_true, y_pred, sample_weight)
+    return residuals.in_units(residuals.range)
 
 
 def regression_ecce_standard_error(
@@ -70,12 +56,10 @@ def regression_ecce_standard_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes: any finite numbers.
-    y_pred : array-like of shape (n,)
-        Predictions of their mean.
+    y_true, y_pred : array-like of shape (n,)
+        Outcomes, which may be any finite numbers, and predictions of their mean.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -113,7 +97,7 @@ def regression_ecce_standard_error(
     0.5774
     """
     residuals = _weighted_residuals(y_true, y_pred, sample_weight)
-    return _standard_error(residuals)
+    return residuals.in_units(residuals.sigma)
 
 
 def regression_ecce_sigma(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -121,12 +105,10 @@ def regression_ecce_sigma(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes: any finite numbers.
-    y_pred : array-like of shape (n,)
-        Predictions of their mean.
+    y_true, y_pred : array-like of shape (n,)
+        Outcomes, which may be any finite numbers, and predictions of their mean.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -148,7 +130,7 @@ def regression_ecce_sigma(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight
     2.8284
     """
     residuals = _weighted_residuals(y_true, y_pred, sample_weight)
-    return _range_in_sigmas(residuals)
+    return in_sigmas(residuals.range, residuals.sigma)
 
 
 def regression_ecce_pvalue(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -156,12 +138,10 @@ def regression_ecce_pvalue(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weigh
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes: any finite numbers.
-    y_pred : array-like of shape (n,)
-        Predictions of their mean.
+    y_true, y_pred : array-like of shape (n,)
+        Outcomes, which may be any finite numbers, and predictions of their mean.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------
@@ -180,8 +160,49 @@ def regression_ecce_pvalue(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weigh
     >>> round(regression_ecce_pvalue([11, 23, 31, 43], [10, 20, 30, 40]), 4)
     0.0187
     """
-    residuals = _weighted_residuals(y_true, y_pred, sample_weight)
-    return brownian_range_survival(_range_in_sigmas(residuals))
+    return brownian_range_survival(regression_ecce_sigma(y_true, y_pred, sample_weight=sample_weight))
+
+
+@dataclass(frozen=True, eq=False)
+class _Residuals:
+    """Weighted residuals of the rows of weight above 0, divided by two to the power of `exponent`.
+
+    The largest lies in [0.5, 1) before weighting, so that squares of outcomes of any size can't overflow or vanish.
+    """
+
+    weighted: FloatArray
+    total_weight: float
+    ties: Ties
+    exponent: int
+
+    @property
+    def range(self) -> float:
+        """The highest minus the lowest running sum, in order of prediction."""
+        return range_of_sums(self.ties.sums(self.weighted))
+
+    def in_units(self, total: float) -> float:
+        """A sum of weighted residuals as a mean in the unit of the outcomes; infinite if no float64 can hold it."""
+        try:
+            return math.ldexp(total / self.total_weight, self.exponent)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of their sum, from the differences of neighbours."""
+        n_rows = len(self.weighted)
+        if n_rows < 2:
+            raise TableError(
+                "y_true and y_pred have 1 row of weight above 0, and how much outcomes vary can't be told from one. "
+                "Pass at least 2 rows, or use regression_ecce."
+            )
+        means = self.ties.sums(self.weighted) / self.ties.counts
+        squares = self.ties.sums((self.weighted - self.ties.of_rows(means)) ** 2)
+        # The mean over a tie of the squared distance from its mean: what its row next to another tie has.
+        own = squares / self.ties.counts
+        between = 0.5 * np.sum(own[:-1] + own[1:] + np.diff(means) ** 2)
+        variance = n_rows / (n_rows - 1) * float(squares.sum() + between)
+        return math.sqrt(variance) if variance > n_rows * _ROUNDING**2 else 0.0
 
 
 def _weighted_residuals(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> _Residuals:
@@ -192,48 +213,5 @@ def _weighted_residuals(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: Arr
     # Halves, because the difference of two large numbers can be too large for a float64.
     halves = rows.labels[counted] / 2 - predictions / 2
     _, exponent = np.frexp(np.abs(halves).max())
-    return _Residuals(
-        weighted=weights * np.ldexp(halves, -exponent),
-        total_weight=float(weights.sum()),
-        ties=find_ties(predictions),
-        exponent=int(exponent) + 1,
-    )
-
-
-def _cumulative_range(residuals: _Residuals) -> float:
-    steps = residuals.ties.sums(residuals.weighted)
-    return _in_units(range_of_sums(steps), residuals)
-
-
-def _standard_error(residuals: _Residuals) -> float:
-    return _in_units(math.sqrt(_variance_of_sum(residuals)), residuals)
-
-
-def _range_in_sigmas(residuals: _Residuals) -> float:
-    steps = residuals.ties.sums(residuals.weighted)
-    return in_sigmas(range_of_sums(steps), math.sqrt(_variance_of_sum(residuals)))
-
-
-def _in_units(total: float, residuals: _Residuals) -> float:
-    """A sum of weighted residuals as a mean in the unit of the outcomes; infinite if no float64 can hold it."""
-    try:
-        return math.ldexp(total / residuals.total_weight, residuals.exponent)
-    except OverflowError:
-        return math.inf
-
-
-def _variance_of_sum(residuals: _Residuals) -> float:
-    weighted, ties = residuals.weighted, residuals.ties
-    n_rows = len(weighted)
-    if n_rows < 2:
-        raise TableError(
-            "y_true and y_pred have 1 row of weight above 0, and how much outcomes vary can't be told from one. "
-            "Pass at least 2 rows, or use regression_ecce."
-        )
-    means = ties.sums(weighted) / ties.counts
-    squares = ties.sums((weighted - ties.of_rows(means)) ** 2)
-    # The mean over a tie of the squared distance from its mean: what its row next to another tie has.
-    own = squares / ties.counts
-    between = 0.5 * np.sum(own[:-1] + own[1:] + np.diff(means) ** 2)
-    variance = n_rows / (n_rows - 1) * float(squares.sum() + between)
-    return variance if variance > n_rows * _ROUNDING**2 else 0.0
+    weighted = weights * np.ldexp(halves, -exponent)
+    return _Residuals(weighted, float(weights.sum()), find_ties(predictions), int(exponent) + 1)

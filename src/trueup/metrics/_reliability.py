@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from trueup._runtime import check_fraction, check_whole
 from trueup.metrics._binned import bins_of_mass
-from trueup.metrics._checks import FloatArray, Observations, check_positive_integer
-from trueup.metrics._curve_rows import check_confidence, read_rows
+from trueup.metrics._checks import FloatArray, Observations
+from trueup.metrics._curve_rows import read_rows
 from trueup.metrics._density import ScoreDensity, density_of
-from trueup.metrics._wilson import wilson_interval
-
-__all__ = ["ReliabilityCurve", "reliability_curve", "reliability_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +69,10 @@ def reliability_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of two classes, or probabilities in [0, 1] as soft labels.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels of two classes, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
     n_bins : int, default=10
         The most bins. Rows of one score are never parted, so that there are fewer where scores repeat.
     confidence : float, default=0.95
@@ -106,8 +103,8 @@ def reliability_curve(
 
 def reliability_of(rows: Observations, n_bins: int, confidence: float = 0.95) -> ReliabilityCurve:
     """The same for rows that were checked, all of weight above 0."""
-    check_positive_integer("n_bins", n_bins)
-    check_confidence(confidence)
+    check_whole("n_bins", n_bins, 1)
+    check_fraction("confidence", confidence)
     bins = bins_of_mass(rows, n_bins)
     bins = (np.cumsum(np.bincount(bins) > 0) - 1)[bins]  # some are empty where scores repeat
     weight = _sums(bins, rows.weights)
@@ -131,6 +128,14 @@ def reliability_of(rows: Observations, n_bins: int, confidence: float = 0.95) ->
         confidence=float(confidence),
         density=density_of(rows.scores, rows.weights),
     )
+
+
+def wilson_interval(rate: FloatArray, n: FloatArray, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
+    """Wilson's interval for a rate among n rows; unlike the normal one it is right near 0 and 1 too."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
 
 
 def _sums(bins: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:

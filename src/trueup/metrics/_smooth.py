@@ -20,12 +20,10 @@ def smooth_calibration_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_wei
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1].
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_true, y_prob : array-like of shape (n,)
+        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0. None weighs every row the same.
+        Weights of at least 0; by default every row weighs the same.
 
     Returns
     -------

@@ -12,8 +12,6 @@ import numpy as np
 from trueup.auditing import AuditResult
 from trueup.errors import ParameterError
 
-__all__ = ["AuditedSegment", "segments_named", "worst_segments"]
-
 
 @dataclass(frozen=True)
 class AuditedSegment:

@@ -14,31 +14,6 @@ from trueup.errors import MissingExtraError, ParameterError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "BAD",
-    "BOTH",
-    "GOOD",
-    "QUIET",
-    "REFERENCE",
-    "checked_axes",
-    "checked_panels",
-    "child_of",
-    "in_points",
-    "legend_if_named",
-    "mark_as_curve",
-    "n_drawn",
-    "new_axes",
-    "next_colour",
-    "next_marker",
-    "percent_axis",
-    "require_matplotlib",
-    "sigmas_in_words",
-    "spread_out",
-    "tidy",
-    "width_in_inches",
-    "wrapped",
-]
-
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart; the lightest are left out.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "D", "^", "v", "P")

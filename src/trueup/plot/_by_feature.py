@@ -18,8 +18,6 @@ from trueup.plot._estimators import labels_for, name_of, scores_of
 from trueup.plot._reliability import ReliabilityDisplay, limits_of, set_limits
 from trueup.segments import cross_columns
 
-__all__ = ["FeatureGridDisplay", "Panel"]
-
 _COLUMNS = 3
 _PANEL_WIDTH, _PANEL_HEIGHT = 2.7, 3.0  # inches
 

@@ -27,8 +27,6 @@ from trueup.plot._estimators import DrawnFromEstimator
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CumulativeDisplay", "ecce_in_words"]
-
 _SCORES = "trueup-scores"
 _SCORES_HEIGHT = 36  # points, of the axis above with its words
 _DRAWN_POINTS = 2000  # more than a screen is wide

@@ -13,8 +13,6 @@ from trueup.errors import ParameterError, ScoreError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["DrawnFromEstimator", "labels_for", "name_of", "scores_of"]
-
 
 class DrawnFromEstimator:
     """A display whose `from_predictions` takes labels and probabilities, and perhaps the table as its `X`."""

@@ -12,8 +12,6 @@ from trueup.plot._axes import BAD, GOOD, QUIET, checked_axes, require_matplotlib
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LearningCurveDisplay"]
-
 
 class LearningCurveDisplay:
     """Log loss after each round, on the rows that grew the trees and on those that did not; the kept round is marked.

@@ -23,8 +23,6 @@ from trueup.plot._estimators import DrawnFromEstimator
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ReliabilityDisplay", "limits_of", "set_limits"]
-
 _DIAGONAL, _STRIP = "trueup-diagonal", "trueup-density"
 _STRIP_PLACE = (0.0, -0.17, 1.0, 0.14)  # below the axes, in shares of them
 _SHOWN_SHARE = 0.98  # of the scores; a few very high ones must not press the rest into a corner

@@ -25,8 +25,6 @@ from trueup.plot._estimators import DrawnFromEstimator
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SegmentsDisplay"]
-
 _LETTERS_AN_INCH, _LEAST_LETTERS, _MOST_LETTERS = 7, 16, 38
 _WORDS = {"over-estimates": "score too high", "under-estimates": "score too low", "both": "wrong both ways"}
 _COLOURS = {"over-estimates": BAD, "under-estimates": GOOD}

@@ -16,8 +16,6 @@ from trueup.plot._estimators import name_of, scores_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Slope", "SlopesDisplay"]
-
 _LABEL_WIDTH = 44
 # The range of Brownian motion on [0, 1] is above this one time in twenty.
 _NOISE = 2.498

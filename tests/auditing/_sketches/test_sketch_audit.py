@@ -13,7 +13,7 @@ from simulated import scores_wrong_in, true_scores
 from sketch_cases import rows_of
 from trueup.auditing import SketchSpec, make_sketch
 from trueup.errors import ParameterError, TableError
-from trueup.metrics._ecce import brownian_range_survival
+from trueup.metrics import brownian_range_survival
 from trueup.segments import Segment, evidence
 
 
