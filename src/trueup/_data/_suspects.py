@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data._arrow import arrow_to_numpy
 from trueup._data._columns import Column
 from trueup._data._frames import subtable
 from trueup._data._labels import Labels
@@ -73,7 +74,7 @@ def warn_of_suspects(
 
 def _rank_auc(numbers: Floats, positive: Floats) -> float:
     """How often a positive row has the higher number, a tie counting half; NaN if there is one class only."""
-    order = np.argsort(numbers, kind="stable")
+    order = np.argsort(numbers)
     values, ones = numbers[order], positive[order]
     starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
     of_ones, of_zeros = np.add.reduceat(ones, starts), np.add.reduceat(1 - ones, starts)
@@ -122,9 +123,14 @@ def _codes(column: Column) -> Floats:
     """A number for each value, NaN where there is none."""
     if column.codes is not None:
         return np.where(column.codes < 0, np.nan, column.codes)
-    numbers: dict[Any, int] = {}
-    values = (np.nan if value is None else numbers.setdefault(value, len(numbers)) for value in column.objects())
-    return np.fromiter(values, np.float64, len(column))
+    if not isinstance(column.values, np.ndarray):  # text in Arrow, which codes it in a tenth of the time
+        import pyarrow.compute as pc
+
+        found = pc.index_in(column.values, value_set=pc.unique(column.values), skip_nulls=True)
+        return arrow_to_numpy(found).astype(np.float64)
+    values = column.objects().tolist()
+    codes: dict[Any, float] = {value: code for code, value in enumerate(dict.fromkeys(values))} | {None: np.nan}
+    return np.fromiter(map(codes.__getitem__, values), np.float64, len(values))
 
 
 def _numbers_rows(column: Column, values: Floats, places: Ints) -> bool:
@@ -136,18 +142,27 @@ def _numbers_rows(column: Column, values: Floats, places: Ints) -> bool:
 
 
 def _like_the_score(name: str, values: Floats, scores: Floats) -> str | None:
-    if len(np.unique(scores)) < _FEWEST_SCORES or values.std() == 0:
+    if values.std() == 0:
         return None
     if name == "calibrated" and values.min() >= 0 and values.max() <= 1:  # what trueup itself calls the column
-        return "holds calibrated scores"
+        found = "holds calibrated scores"
+    elif _is_a_line_of(values, scores):
+        found = "is a copy of the score"
+    else:
+        return None
+    return found if len(np.unique(scores)) >= _FEWEST_SCORES else None
+
+
+def _is_a_line_of(values: Floats, scores: Floats) -> bool:
+    """Whether numbers rise or fall as the scores do, or as their logits do."""
     inside = (scores > 0) & (scores < 1)
     logits = np.log(scores[inside]) - np.log1p(-scores[inside])
     for one, other in ((values, scores), (values[inside], logits)):
         if len(one) >= FEWEST_FOR_AN_ID and one.std() > 0 and other.std() > 0:
             with np.errstate(over="ignore", invalid="ignore"):  # numbers so large that their squares are not finite
                 if abs(np.corrcoef(one, other)[0, 1]) > 1 - _SAME:
-                    return "is a copy of the score"
-    return None
+                    return True
+    return False
 
 
 def _like_the_label(values: Floats, labels: Floats, scores: Floats | None, *, is_number: bool) -> str | None:
@@ -161,8 +176,10 @@ def _like_the_label(values: Floats, labels: Floats, scores: Floats | None, *, is
     else:
         bins = np.where(np.isnan(values), 0, values + 1).astype(np.int64)
         auc = _rank_auc(rates_of_bins(bins, labels, 1 - labels, 0), labels)
+    if not auc >= _LABEL_AUC:  # nearly every column, so the scores, which take as long to sort, are left alone
+        return None
     of_scores = 0.5 if scores is None else _rank_auc(scores, labels)
-    if not auc >= _LABEL_AUC or 1 - auc > (1 - of_scores) / 2:
+    if 1 - auc > (1 - of_scores) / 2:
         return None
     return f"alone tells the label (AUC {auc:.3f})"
 
