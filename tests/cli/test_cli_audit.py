@@ -352,7 +352,7 @@ def test_ctrl_c_while_the_segments_are_written_leaves_nothing(audit, tmp_path, m
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trueup.cli._files._write", stop)
+    monkeypatch.setattr("trueup.cli._writing.TableWriter.write", stop)
     outcome = audit(*QUICK, "-o", tmp_path / "s.csv")
     assert (outcome.code, outcome.err) == (130, "Stopped. Nothing was written.\n")
     assert os.listdir(tmp_path) == []

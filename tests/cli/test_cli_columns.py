@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import trueup
-from trueup.cli._files import Format, write_table
+from trueup.cli._files import Format
+from trueup.cli._writing import write_table
 from trueup.errors import ColumnError, LabelError
 
 DATES = "'when' (dates), 'due' (dates with times)"

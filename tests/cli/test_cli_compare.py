@@ -54,7 +54,7 @@ def test_all_changes_have_one_minus_sign_and_sigmas_one_decimal(compare, monkeyp
     assert re.search(r"−\d", out)
     assert not re.search(r"-\d", out)
     if width == "100":
-        (sigmas,) = [line for line in out.splitlines() if line.startswith("MCE, σ")]
+        (sigmas,) = [line for line in out.splitlines() if line.startswith("MCE ")]
         assert [len(decimals) for decimals in re.findall(r"\d\.(\d+)", sigmas)] == [1] * 5
 
 

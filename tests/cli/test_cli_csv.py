@@ -7,7 +7,8 @@ import pytest
 
 from trueup._data._csv import read_csv, with_category_text, with_faithful_text
 from trueup._model import ValueKind
-from trueup.cli._files import Format, TableSource, write_table
+from trueup.cli._files import Format, TableSource
+from trueup.cli._writing import write_table
 
 
 @pytest.fixture

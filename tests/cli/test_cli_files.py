@@ -8,7 +8,8 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from trueup.cli._files import Format, TableSource, check_output, format_of, write_table
+from trueup.cli._files import Format, TableSource
+from trueup.cli._writing import check_output, format_of, write_table
 from trueup.errors import FileError
 
 TABLE = pa.table({"a": [1, 2], "b": ["x", None]})

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import trueup
-from trueup.auditing import detectable_in_words
-from trueup.cli._findings import findings_of
+from trueup.auditing import detectable_in_words, verdict_in_words
 from trueup.cli._printing import p_value_in_words
 
 
@@ -28,6 +27,6 @@ def test_a_verdict_tells_what_would_have_been_found():
     # 10 points in a share s of the rows are 0.1 s of all rows.
     share = float(re.fullmatch(r"an error of 10 points in ([\d.]+) % of the rows", words)[1])
     assert share == pytest.approx(1000 * result.minimum_detectable, rel=0.05)
-    assert findings_of(result, 5).verdict == (
+    assert verdict_in_words(result) == (
         f"No segment is wrong by more than noise explains. A{words[1:]} would most likely have been found."
     )

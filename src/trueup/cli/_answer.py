@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from trueup.cli._errors import ExitCode, WrongUsageError, after_writing
-from trueup.cli._files import STANDARD_STREAM, Format, check_output, format_of, is_same_file, write_table
-from trueup.cli._printing import print_json, reader_may_leave, working_on
-from trueup.cli._typed import named_in_reports
+from trueup.cli._files import STANDARD_STREAM, Format, is_same_file
+from trueup.cli._printing import named_in_reports, print_json, reader_may_leave, working_on
+from trueup.cli._writing import check_output, format_of, write_table
 from trueup.errors import FileError, ParameterError
 
 __all__ = ["Answer", "answer", "file_in_title", "given"]

@@ -6,38 +6,26 @@ import contextlib
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 from trueup._data import CSV, Dialect, csv_schema, with_faithful_text
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
 from trueup.cli._columns import check_column
 from trueup.cli._errors import WrongUsageError, after_writing
-from trueup.cli._files import (
-    STANDARD_STREAM,
-    Format,
-    Reading,
-    TableSource,
-    check_output,
-    format_of,
-    is_same_file,
-    write_table,
-)
+from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, is_same_file, names_many, stream_of
 from trueup.cli._printing import screen, shown
-from trueup.cli._streams import names_many, refuse_output_in, stream_of
+from trueup.cli._writing import check_output, format_of, writing_table
 from trueup.errors import ColumnError, ParameterError, ScoreError
 
 if TYPE_CHECKING:
     from trueup._data import Batch, Stream
+    from trueup._model import ValueKind
     from trueup._scoring import Calibrator, ScoredBatch
 
 __all__ = ["apply"]
 
 _WHOLE_FILE = 2**62  # rows at a time
-
-# Checks the columns of a table with a name, and gives the one that holds the scores; None for a model that needs none.
-# Columns that only some files have come last.
-FindScore: TypeAlias = Callable[[Sequence[str], str, Collection[str]], str | None]
 
 
 def apply(
@@ -75,7 +63,7 @@ def apply(
     jobs: opt.Jobs = None,
 ) -> int | None:
     """Add a column of calibrated probabilities to tables of any size."""
-    from trueup._scoring import load
+    import numpy as np
 
     if as_json and output == STANDARD_STREAM:
         raise WrongUsageError("--json: the table goes to stdout, so JSON can't.")
@@ -85,31 +73,38 @@ def apply(
         # Several tables are looked at where they are found.
         if not force and not names_many(tables) and is_same_file(tables[0], output):
             raise ParameterError(f"-o names the table itself, {output!r}. Name another file, or add --force.")
-    reading = Reading.of(input_format, delimiter)
+    reading, outputs = Reading.of(input_format, delimiter), [output] if names_many(tables) else []
 
     def compute() -> _Totals:
-        calibrator = load(model, n_jobs=jobs)
+        from trueup._runtime import shown_progress
+        from trueup._scoring import check_columns, kinds_of, load, score_batches, with_probabilities
 
-        def find_score(columns: Sequence[str], where: str, partial: Collection[str]) -> str | None:
-            if (column in columns or column in partial) and not overwrite_column:
+        calibrator = load(model, n_jobs=jobs)
+        kinds, totals = kinds_of(calibrator.model), _Totals()
+        with after_writing() if output == STANDARD_STREAM else contextlib.nullcontext():
+            if _is_read_whole(tables, reading):
+                source = _whole(tables[0], reading, kinds, written_as)
+            else:
+                source = _streamed(stream_of(tables, reading, outputs).with_kinds(kinds), written_as)
+            if (column in source.columns or column in source.partial) and not overwrite_column:
                 raise ColumnError(
-                    f"{where} already has a column {column!r}. Name another with --column, or replace it with "
+                    f"{source.name} already has a column {column!r}. Name another with --column, or replace it with "
                     "--overwrite-column."
                 )
-            return _score_column(score, calibrator, columns, where)
-
-        write = _write_whole_table if _is_read_whole(tables, reading) else _write_stream
-        with after_writing() if output == STANDARD_STREAM else contextlib.nullcontext():
-            return write(
-                tables,
-                reading,
-                calibrator,
-                find_score=find_score,
-                column=column,
-                output=output,
-                output_format=written_as,
-                quiet=quiet,
-            )
+            base = _score_column(score, calibrator, source.columns, source.name)
+            if source.stream is not None:
+                check_columns(calibrator, source.stream, base)
+            schema = with_probabilities(source.schema.empty_table(), column, np.zeros(0)).schema
+            with (
+                shown_progress(0 if quiet else 1, "calibrating", source.n_rows, unit="rows") as progress,
+                writing_table(output, written_as, schema, source.dialect) as writer,
+            ):
+                for one in score_batches(calibrator, source.batches, base):
+                    totals.add(one)
+                    table = with_probabilities(source.to_write(one.batch), column, one.calibrated)
+                    writer.write(_in_dialect(table, column, source.dialect))
+                    progress.advance(len(one.calibrated))
+        return totals
 
     def describe(totals: _Totals, seconds: float) -> dict[str, Any]:
         mean_score, mean_calibrated = totals.means
@@ -139,7 +134,7 @@ def _is_read_whole(tables: Sequence[str], reading: Reading) -> bool:
     """Whether the table is read into memory: stdin, or one CSV file, whose types are those of all its rows."""
     if names_many(tables):
         return False
-    return tables[0] == STANDARD_STREAM or TableSource.of(tables[0], reading).format is Format.CSV
+    return tables[0] == STANDARD_STREAM or TableSource.of(tables[0], reading).written.format is Format.CSV
 
 
 @dataclass
@@ -170,76 +165,55 @@ class _Totals:
         return mean_base, math.fsum(self.sum_calibrated) / self.scored if self.scored else math.nan
 
 
-def _write_whole_table(
-    tables: Sequence[str],
-    reading: Reading,
-    calibrator: Calibrator,
-    *,
-    find_score: FindScore,
-    column: str,
-    output: str,
-    output_format: Format,
-    quiet: bool,
-) -> _Totals:
-    """Score one table in memory, and write it."""
+@dataclass(frozen=True)
+class _Source:
+    """The rows to score, and how they are written."""
+
+    name: str
+    columns: Sequence[str]
+    batches: Iterator[Batch]
+    n_rows: int | None
+    schema: Any  # of what is written; CSV has no types
+    dialect: Dialect
+    to_write: Callable[[Batch], Any]  # the rows of a batch
+    partial: Collection[str] = ()  # columns that only some files have
+    stream: Stream | None = None
+
+
+def _whole(path: str, reading: Reading, kinds: dict[str, ValueKind], written_as: Format) -> _Source:
+    """One table in memory."""
     from trueup._data import Batch
-    from trueup._scoring import kinds_of, score_batches, with_probabilities
 
-    source = TableSource.of(tables[0], reading)
-    table = source.read(kinds_of(calibrator.model))
-    score = find_score(table.column_names, source.name, ())
-    totals = _Totals()
-    for one in score_batches(calibrator, iter([Batch(table, source.name)]), score):
-        totals.add(one)
-        table = with_probabilities(source.with_faithful_text(table, output_format), column, one.calibrated)
-    if output_format is Format.CSV:
-        table = _in_dialect(table, column, source.dialect)
-    write_table(table, output, output_format, source.dialect)
-    return totals
-
-
-def _write_stream(
-    tables: Sequence[str],
-    reading: Reading,
-    calibrator: Calibrator,
-    *,
-    find_score: FindScore,
-    column: str,
-    output: str,
-    output_format: Format,
-    quiet: bool,
-) -> _Totals:
-    """Score tables batch by batch, and write them as one."""
-    from trueup._runtime import shown_progress
-    from trueup._scoring import check_columns, kinds_of, score_batches, with_probabilities
-    from trueup.cli._writing import writing_table
-
-    stream = stream_of(tables, reading, single_files=True)
-    assert stream is not None
-    if output != STANDARD_STREAM and names_many(tables):
-        refuse_output_in(tables, output, stream)
-    stream = stream.with_kinds(kinds_of(calibrator.model))
-    score = find_score(stream.columns, stream.name, stream.partial_columns)
-    check_columns(calibrator, stream, score)
-    as_text = output_format is Format.CSV and _are_csv(stream)
-    batches = _whole_files(stream) if as_text else stream.batches()
-    dialect = stream.dialect_of(stream.files[0]) if as_text else CSV  # that of the first file is for all
-    totals = _Totals()
-    with (
-        shown_progress(0 if quiet else 1, "calibrating", stream.n_rows, unit="rows") as progress,
-        writing_table(output, output_format, _schema(stream, column, output_format), dialect) as writer,
-    ):
-        for one in score_batches(calibrator, batches, score):
-            totals.add(one)
-            table = _as_text(one.batch, stream) if as_text else one.batch.table
-            table = with_probabilities(table, column, one.calibrated)
-            writer.write(_in_dialect(table, column, dialect))
-            progress.advance(len(one.calibrated))
-    return totals
+    source = TableSource.of(path, reading)
+    table = source.read(kinds)
+    return _Source(
+        source.name,
+        table.column_names,
+        iter([Batch(table, source.name)]),
+        len(table),
+        table.schema,
+        source.written.dialect if written_as is Format.CSV else CSV,
+        lambda batch: source.with_faithful_text(batch.table, written_as),
+    )
 
 
-def _are_csv(stream: Stream) -> bool:
-    return all(format_ is Format.CSV for format_ in stream.formats)
+def _streamed(stream: Stream, written_as: Format) -> _Source:
+    """Tables of any size, one batch after the other."""
+    import pyarrow as pa
+
+    as_text = written_as is Format.CSV and all(format_ is Format.CSV for format_ in stream.formats)
+    is_typed = written_as is not Format.CSV
+    return _Source(
+        stream.name,
+        stream.columns,
+        _whole_files(stream) if as_text else stream.batches(),
+        stream.n_rows,
+        stream.schema() if is_typed else pa.schema([(name, pa.null()) for name in stream.columns]),
+        stream.dialect_of(stream.files[0]) if as_text else CSV,  # that of the first file is for all
+        lambda batch: _as_text(batch, stream) if as_text else batch.table,
+        stream.partial_columns,
+        stream,
+    )
 
 
 def _in_dialect(table: Any, column: str, dialect: Dialect) -> Any:
@@ -269,20 +243,6 @@ def _as_text(batch: Batch, stream: Stream) -> Any:
         if name not in in_file:
             own = own.append_column(name, batch.table.column(name))
     return own.select(stream.columns)
-
-
-def _schema(stream: Stream, column: str, output_format: Format) -> Any:
-    """The columns that are written, and their types, of which CSV has none."""
-    import numpy as np
-    import pyarrow as pa
-
-    from trueup._scoring import with_probabilities
-
-    if output_format is Format.CSV:
-        schema = pa.schema([(name, pa.null()) for name in stream.columns])
-    else:
-        schema = stream.schema()
-    return with_probabilities(schema.empty_table(), column, np.zeros(0)).schema
 
 
 def _score_column(score: str | None, calibrator: Calibrator, columns: Sequence[str], where: str) -> str | None:

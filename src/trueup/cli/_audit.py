@@ -10,14 +10,13 @@ from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer, file_in_title, given
 from trueup.cli._columns import Columns, TableRows, check_column, read_rows
 from trueup.cli._errors import WrongUsageError
-from trueup.cli._files import Reading, check_output
-from trueup.cli._printing import shown, working_on
-from trueup.cli._streams import name_of, names_many
+from trueup.cli._files import Reading, name_of, names_many, stream_of
+from trueup.cli._printing import shown
+from trueup.cli._writing import check_output
 from trueup.errors import DataWarning, ParameterError
 
 if TYPE_CHECKING:
     from trueup.auditing import AuditResult
-    from trueup.cli._findings import Findings
     from trueup.segments import Segment
 
 __all__ = ["audit"]
@@ -27,13 +26,7 @@ def audit(
     tables: opt.Tables,
     *,
     label: Annotated[
-        str | None,
-        opt.option(
-            "--label",
-            "The column of labels: two classes of any type. Required.",
-            opt.COLUMNS,
-            "COLUMN",
-        ),
+        str | None, opt.column("--label", "The column of labels: two classes of any type. Required.")
     ] = None,
     score: opt.Score = None,
     weight: opt.Weight = None,
@@ -78,103 +71,67 @@ def audit(
         _refuse_what_needs_rows(where=where, discover=discover, max_segments=max_segments, null_samples=null_samples)
         if save_sketch is not None:
             check_output(save_sketch)
+    search = given(max_depth=max_depth, max_values=max_values)
     if sketches:
-        _refuse_what_sketches_hold(
-            by=by,
-            features=features,
-            drop=drop,
-            categorical=categorical,
-            max_depth=max_depth,
-            max_values=max_values,
-            label=label,
-            score=score,
-            weight=weight,
-            positive=positive,
-            stream=stream or None,
-        )
+        roles = {"label": label, "score": score, "weight": weight, "positive": positive}
+        chosen = {"features": features, "drop": drop, "categorical": categorical, "by": by}
+        _refuse_what_sketches_hold(**roles, **chosen, **search, stream=stream or None)
     # Conditions may be about any column, so --where refuses none.
     dates: Literal["refuse", "keep"] = "keep" if where else "refuse"
     columns = Columns(label or "", score, weight, features, drop, categorical, by, dates=dates)
-    verbose = 0 if quiet else 1
+    reading, verbose = Reading.of(input_format, delimiter), 0 if quiet else 1
 
-    def of_table() -> Findings:
-        from trueup.cli._findings import findings_of
+    def of_table() -> AuditResult:
+        rows = read_rows(tables[0], reading, columns)
+        options = search | given(null_samples=null_samples)
+        options |= {"pos_label": rows.pos_label(positive), "min_rows": min_rows, "max_segments": max_segments}
+        options |= {"significance": significance, "random_state": seed, "n_jobs": jobs, "verbose": verbose}
+        return _audited(rows, columns, _conditions(rows, where, min_rows) if where else None, discover, options)
 
-        options = given(max_depth=max_depth, max_values=max_values, null_samples=null_samples)
-        options |= {
-            "pos_label": rows.pos_label(positive),
-            "min_rows": min_rows,
-            "max_segments": max_segments,
-            "significance": significance,
-            "random_state": seed,
-            "n_jobs": jobs,
-            "verbose": verbose,
-        }
-        conditions = _conditions(rows, where, min_rows) if where else None
-        result = _audited(rows, columns, conditions, discover, options)
-        with working_on("comparing the segments", quiet):
-            if where:  # the user asked for each of them
-                return findings_of(result, max(top, 1 + len(where)), fold=False)
-            return findings_of(result, top)
-
-    def of_batches() -> Findings:
-        from trueup.cli import _audit_stream
-        from trueup.cli._findings import findings_of
+    def of_batches() -> AuditResult:
+        from trueup.cli._audit_stream import merged, sketched
 
         outputs = [path for path in (output, save_sketch) if path is not None]
         if sketches:
-            sketch = _audit_stream.merged(tables, outputs, quiet)
+            sketch = merged(tables, outputs, quiet)
         else:
-            reading = Reading.of(input_format, delimiter)
-            sketch = _audit_stream.sketched(
-                tables,
-                reading,
-                columns,
-                positive=positive,
-                search=given(max_depth=max_depth, max_values=max_values),
-                outputs=outputs,
-                seed=seed,
-                jobs=jobs,
-                verbose=verbose,
-            )
+            read = stream_of(tables, reading, outputs)
+            sketch = sketched(read, columns, positive=positive, search=search, seed=seed, n_jobs=jobs, verbose=verbose)
         result = sketch.audit(min_rows=min_rows, significance=significance)
         if save_sketch is not None:
             sketch.save(save_sketch)
-        return findings_of(result, top)
+        return result
 
-    def write(findings: Findings) -> None:
-        what = "" if sketches else f": {score} against {label}"
-        title = f"Audit of {file_in_title(tables[0])}{what}"
-        to.write_files(findings.result, title)
+    def describe(result: AuditResult, seconds: float) -> dict[str, Any]:
+        from trueup.auditing import verdict_in_words
 
-    def describe(findings: Findings, seconds: float) -> dict[str, Any]:
-        about = {
+        return {
             "table": name_of(tables) if in_batches else tables[0],
             "label": label or "",
             "score": score or "",
             "seconds": seconds,
             "html": html,
-            "verdict": findings.verdict,
-            "n_significant": findings.result.n_significant,
-            "n_patterns": findings.result.n_patterns,
-        }
-        return about | findings.result.to_dict()
+            "verdict": verdict_in_words(result, folded=not where),
+            "n_significant": result.n_significant,
+            "n_patterns": result.n_patterns,
+        } | result.to_dict()
 
-    def draw(findings: Findings, seconds: float) -> None:
+    def draw(result: AuditResult, seconds: float) -> None:
         from trueup.cli._audit_screen import print_audit
 
-        what = "" if sketches else f": {shown(score)!r} against {shown(label)!r}"
-        print_audit(f"{shown(name_of(tables))}{what}", findings, seconds, discover, to)
+        # The user asked for each segment of --where.
+        most = max(top, 1 + len(where)) if where else top
+        heading = shown(name_of(tables) + ("" if sketches else f": {score!r} against {label!r}"))
+        print_audit(heading, result, seconds, to, top=most, fold=not where, with_trees=discover)
 
-    if not in_batches:
-        rows = read_rows(tables[0], Reading.of(input_format, delimiter), columns)
+    title = f"Audit of {file_in_title(tables[0])}" + ("" if sketches else f": {score} against {label}")
     return answer(
         of_batches if in_batches else of_table,
         to,
-        write=write,
+        write=lambda result: to.write_files(result, title),
         describe=describe,
         draw=draw,
-        judge=lambda findings: _failure(findings.result, fail_above, fail_on_significant),
+        judge=lambda result: _failure(result, fail_above, fail_on_significant),
     )
 
 

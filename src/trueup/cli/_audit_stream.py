@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._columns import Columns, Roles, naming_columns, positive_label
-from trueup.cli._files import STANDARD_STREAM, Reading
 from trueup.cli._printing import working_on
-from trueup.cli._streams import refuse_output_in, stream_of
 from trueup.errors import DataWarning, LabelError, ParameterError
 
 if TYPE_CHECKING:
@@ -36,32 +34,29 @@ def merged(paths: Sequence[str], outputs: Sequence[str], quiet: bool) -> Sketch:
 
 
 def sketched(
-    tables: Sequence[str],
-    reading: Reading,
+    stream: Stream,
     columns: Columns,
     *,
     positive: str | None,
     search: dict[str, int],
-    outputs: Sequence[str],
     seed: int,
-    jobs: int | None,
+    n_jobs: int | None,
     verbose: int,
 ) -> Sketch:
-    """The sketch of the tables' rows."""
+    """The sketch of a stream's rows."""
     from trueup._model import ValueKind
     from trueup._runtime import give_back_memory
     from trueup.auditing import sketch_stream
 
-    stream = stream_of(tables, reading, single_files=True)
-    assert stream is not None
-    for output in outputs:
-        if output != STANDARD_STREAM:
-            refuse_output_in(tables, output, stream)
     for name, lacking in stream.partial_columns.items():
         warnings.warn(f"Ignoring column {name!r}: {lacking} doesn't have it.", DataWarning, stacklevel=2)
     roles = columns.find(stream.shape(), stream.name)
     stream = stream.with_kinds(dict.fromkeys(roles.categorical, ValueKind.STRING))
-    spec = _spec(stream, columns, roles, positive=positive, search=search, seed=seed, quiet=not verbose)
+    with working_on("drawing a sample", not verbose):
+        named = [name for name in (roles.label, roles.score, roles.weight) if name is not None]
+        sample = stream.sample(_SAMPLE_ROWS, [*named, *roles.features], seed=seed)
+    spec = _spec(stream, sample, columns, roles, positive=positive, search=search)
+    del sample
     give_back_memory()  # of the sample
     with naming_columns(roles):
         return sketch_stream(
@@ -70,29 +65,19 @@ def sketched(
             score=str(roles.score),
             weight=roles.weight,
             spec=spec,
-            n_jobs=jobs,
+            n_jobs=n_jobs,
             verbose=verbose,
         )
 
 
 def _spec(
-    stream: Stream,
-    columns: Columns,
-    roles: Roles,
-    *,
-    positive: str | None,
-    search: dict[str, int],
-    seed: int,
-    quiet: bool,
+    stream: Stream, sample: Any, columns: Columns, roles: Roles, *, positive: str | None, search: dict[str, int]
 ) -> SketchSpec:
     """What to count, learned from a sample of all rows."""
     from trueup._data import read_table
     from trueup.auditing import SketchSpec, naming_bad_scores
     from trueup.segments import chosen_cuts
 
-    named = [name for name in (roles.label, roles.score, roles.weight) if name is not None]
-    with working_on("drawing a sample", quiet):
-        sample = stream.sample(_SAMPLE_ROWS, [*named, *roles.features], seed=seed)
     X = sample.select(roles.features)
     cuts = search | chosen_cuts(
         read_table(X),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
-from trueup.cli._typed import named_in_reports
+from trueup.cli._printing import named_in_reports
 from trueup.errors import DataFileError, FileError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
 from trueup.cli._columns import Columns, Roles, check_column, read_rows
 from trueup.cli._errors import WrongUsageError
-from trueup.cli._files import STANDARD_STREAM, Reading, TableSource
+from trueup.cli._files import STANDARD_STREAM, Reading, TableSource, name_of
 from trueup.cli._printing import screen, shown, working_on
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from trueup.evaluation import Diagnosis
 
-__all__ = ["diagnose", "print_findings"]
+__all__ = ["diagnose"]
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
@@ -51,21 +51,23 @@ def diagnose(
     if test == STANDARD_STREAM == table:
         raise WrongUsageError("Both tables are stdin. Name a file for one of them.")
     reading = Reading.of(input_format, delimiter)
-    rows = read_rows(table, reading, Columns(label, score, weight, features, drop, categorical, dates="keep"))
-    tested = None if test is None else _test_rows(test, reading, rows.roles)
-    from trueup.evaluation import diagnose as diagnose_rows
+    columns = Columns(label, score, weight, features, drop, categorical, dates="keep")
 
     def compute() -> Diagnosis:
+        from trueup.evaluation import diagnose as diagnose_rows
+
+        rows = read_rows(table, reading, columns)
+        roles = rows.roles
         with working_on("diagnosing", quiet):
-            X, labels, scores, weights = _parts(rows.table, rows.roles)
             return diagnose_rows(
-                X,
-                labels,
-                scores,
-                sample_weight=weights,
+                rows.table,
+                roles.label,
+                roles.score,
+                sample_weight=roles.weight,
                 pos_label=rows.pos_label(positive),
-                test=tested,
-                categorical_features=rows.roles.categorical or "from_dtype",
+                test=None if test is None else _test_rows(test, reading, roles),
+                features=roles.features,
+                categorical_features=roles.categorical or "from_dtype",
                 max_rows=max_rows,
                 random_state=seed,
                 n_jobs=jobs,
@@ -79,10 +81,10 @@ def diagnose(
         if test is not None:
             n += f" to fit on, {diagnosis.n_test:,} of {shown(test)} to test on"
         console = screen()
-        console.print(f"{shown(rows.name)}: {n}, {seconds:.1f} s", style="bold", soft_wrap=True)
+        console.print(f"{shown(name_of([table]))}: {n}, {seconds:.1f} s", style="bold", soft_wrap=True)
         if not diagnosis.findings:
             console.print("Nothing found.", style="bold green")
-        print_findings(console, diagnosis.findings)
+        _print_findings(console, diagnosis.findings)
 
     def judge(diagnosis: Diagnosis) -> str | None:
         if not strict or diagnosis.ok:
@@ -93,23 +95,18 @@ def diagnose(
 
 
 def _test_rows(path: str, reading: Reading, roles: Roles) -> tuple[Any, ...]:
-    """The parts of the table to test on. Only labels must be there: whatever else it lacks is a finding."""
+    """The rows to test on. Only labels must be there: whatever else they lack is a finding."""
     source = TableSource.of(path, reading)
     table = source.read()
     check_column(roles.label, table.column_names, "--label", source.name)
-    there = [name for name in roles.categorical if name in table.column_names]
-    return _parts(source.with_category_text(table, there), roles)
+    there = set(table.column_names)
+    score, weight = (name if name in there else None for name in (roles.score, roles.weight))
+    there &= {*roles.features, roles.label, score, weight}
+    text = source.with_category_text(table, [name for name in roles.categorical if name in there])
+    return text.select([name for name in table.column_names if name in there]), roles.label, score, weight
 
 
-def _parts(table: Any, roles: Roles) -> tuple[Any, ...]:
-    """Features, labels, scores and weights; None for what is not there."""
-    names = table.column_names
-    features = table.select([name for name in roles.features if name in names]) if roles.features else None
-    score, weight = (table.column(name) if name in names else None for name in (roles.score, roles.weight))
-    return features, table.column(roles.label), score, weight
-
-
-def print_findings(console: Console, findings: Iterable[Any]) -> None:
+def _print_findings(console: Console, findings: Iterable[Any]) -> None:
     """Show findings: what each is, and under it what to do."""
     from rich.padding import Padding
     from rich.text import Text

@@ -16,8 +16,7 @@ from trueup.cli._columns import Columns, read_rows
 from trueup.cli._errors import ExitCode, WrongUsageError
 from trueup.cli._files import STANDARD_STREAM, Reading
 from trueup.cli._models import ModelSpec, models_in_folder, models_in_manifest
-from trueup.cli._printing import print_json, shown
-from trueup.cli._typed import named_in_reports
+from trueup.cli._printing import named_in_reports, print_json, shown
 from trueup.errors import DiagnosisError, FileError, ParameterError
 
 if TYPE_CHECKING:

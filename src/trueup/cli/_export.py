@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
-from trueup.cli._files import check_output, is_same_file
+from trueup.cli._files import is_same_file
 from trueup.cli._printing import bytes_in_words, facts, plain_table, screen, shown, working_on
+from trueup.cli._writing import check_output
 from trueup.errors import FileError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Tables from files and stdin, and to files and stdout."""
+"""Tables from files and stdin: one in memory, or one file, several, a folder or a pattern batch by batch."""
 
 from __future__ import annotations
 
@@ -8,29 +8,24 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup._data import (
-    COMPRESSIONS,
-    CSV,
-    Dialect,
     Format,
     Written,
     delimiter_named,
-    delimiter_of_ending,
-    format_of_ending,
+    is_pattern,
     known_ending,
     read_csv,
     sniff,
     with_category_text,
     with_faithful_text,
-    write_csv,
+    would_read,
 )
-from trueup.cli._printing import check_stdout
-from trueup.errors import ColumnError, DataWarning, FileError
+from trueup.errors import ColumnError, DataWarning, FileError, ParameterError
 
 if TYPE_CHECKING:
+    from trueup._data import Stream
     from trueup._model import ValueKind
 
 __all__ = [
@@ -38,25 +33,14 @@ __all__ = [
     "Format",
     "Reading",
     "TableSource",
-    "check_output",
-    "format_of",
     "is_same_file",
     "known_ending",
-    "opened_sink",
-    "telling_of_writing",
-    "write_table",
+    "name_of",
+    "names_many",
+    "stream_of",
 ]
 
 STANDARD_STREAM = "-"
-
-
-def format_of(path: str, chosen: Format | None, option: str | None) -> Format:
-    """The format that was asked for, or that the file's ending says; CSV in a pipe."""
-    if chosen is not None:
-        return chosen
-    if path == STANDARD_STREAM:
-        return Format.CSV
-    return format_of_ending(path, "Rename it." if option is None else f"Rename it, or name its format with {option}.")
 
 
 @dataclass(frozen=True)
@@ -98,16 +82,6 @@ class TableSource:
             raise FileError(f"{path!r} can't be read: {error.strerror or error}") from error
 
     @property
-    def format(self) -> Format:
-        """How it is written."""
-        return self.written.format
-
-    @property
-    def dialect(self) -> Dialect:
-        """And how, if that is CSV."""
-        return self.written.dialect
-
-    @property
     def name(self) -> str:
         """What messages call it."""
         return "stdin" if self.content is not None else repr(self.path)
@@ -115,9 +89,9 @@ class TableSource:
     def read(self, kinds: Mapping[str, ValueKind] | None = None) -> Any:
         """The table; in a CSV file, columns of known kinds are read as such."""
         with self._telling_problems():
-            if self.format is Format.CSV:
-                table = read_csv(self._raw(), kinds or {}, self.dialect)
-            elif self.format is Format.PARQUET:
+            if self.written.format is Format.CSV:
+                table = read_csv(self._raw(), kinds or {}, self.written.dialect)
+            elif self.written.format is Format.PARQUET:
                 import pyarrow.parquet as pq
 
                 # Not read_table: it would make columns out of folders such as year=2024.
@@ -135,17 +109,17 @@ class TableSource:
 
     def with_category_text(self, table: Any, names: Sequence[str]) -> Any:
         """The table with the text of categories that the reader of a CSV file took for numbers."""
-        if self.format is not Format.CSV:
+        if self.written.format is not Format.CSV:
             return table
         with self._telling_problems():
-            return with_category_text(table, self._raw(), names, self.dialect)
+            return with_category_text(table, self._raw(), names, self.written.dialect)
 
     def with_faithful_text(self, table: Any, written_as: Format) -> Any:
         """The table in which nothing changes on the way from one CSV file to another."""
-        if self.format is not Format.CSV or written_as is not Format.CSV:
+        if self.written.format is not Format.CSV or written_as is not Format.CSV:
             return table
         with self._telling_problems():
-            return with_faithful_text(table, self._raw(), self.dialect)
+            return with_faithful_text(table, self._raw(), self.written.dialect)
 
     def _raw(self) -> str | bytes:
         return self.path if self.content is None else self.content
@@ -163,20 +137,7 @@ class TableSource:
             yield
         except (pa.ArrowException, OSError, UnicodeError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise FileError(f"{self.name} can't be read as {self.format.value}: {reason}") from error
-
-
-def check_output(path: str) -> None:
-    """Refuse a place that can't be written to, before the work and not after it."""
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileError(f"{path!r} can't be written: there is no folder {str(target.parent)!r}. Make it first.")
-    if target.is_dir():
-        raise FileError(f"{path!r} can't be written: it is a folder. Name a file in it.")
-    if target.exists() and not target.is_file():
-        raise FileError(f"{path!r} can't be written: it is not a regular file.")
-    if not os.access(target.parent, os.W_OK):
-        raise FileError(f"{path!r} can't be written: the folder {str(target.parent)!r} may not be written to.")
+            raise FileError(f"{self.name} can't be read as {self.written.format.value}: {reason}") from error
 
 
 def is_same_file(one: str, other: str) -> bool:
@@ -184,58 +145,42 @@ def is_same_file(one: str, other: str) -> bool:
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
-def write_table(table: Any, path: str, format_: Format, dialect: Dialect = CSV) -> None:
-    """Write a table to a file, whole or not at all, or to stdout; its ending may say another delimiter."""
-    with telling_of_writing(path, format_), opened_sink(path) as sink:
-        _write(table, sink, format_, delimiter_of_ending(path) or dialect.delimiter)
+def names_many(tables: Sequence[str]) -> bool:
+    """Whether arguments name more than one file: several, a folder or a pattern."""
+    if len(tables) == 1:
+        return tables[0] != STANDARD_STREAM and (os.path.isdir(tables[0]) or is_pattern(tables[0]))
+    return True
 
 
-@contextlib.contextmanager
-def opened_sink(path: str) -> Iterator[Any]:
-    """Something to write to that becomes the file when all is written, or stdout."""
-    import pyarrow as pa
+def stream_of(tables: Sequence[str], reading: Reading, outputs: Sequence[str] = ()) -> Stream:
+    """The stream that arguments name. Outputs may be neither a table nor where the next run would read one."""
+    from trueup._data import open_stream
 
-    from trueup._runtime import atomic_path
-
-    if path == STANDARD_STREAM:
-        check_stdout()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    compression = COMPRESSIONS.get(os.path.splitext(path.lower())[1])
-    with atomic_path(path) as temporary, pa.output_stream(temporary, compression=compression) as sink:
-        yield sink
-
-
-@contextlib.contextmanager
-def telling_of_writing(path: str, format_: Format) -> Iterator[None]:
-    """Say in errors that writing raises which file they are about."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        name = "stdout" if path == STANDARD_STREAM else repr(path)
-        raise FileError(f"{name} can't be written as {format_.value}: {reason}") from error
+    if STANDARD_STREAM in tables:
+        raise ParameterError("stdin can be read only once, and not as one of several tables. Name files.")
+    if not names_many(tables):
+        TableSource.of(tables[0], reading)  # whose errors know the options
+    stream = open_stream(
+        tables[0] if len(tables) == 1 else list(tables),
+        file_format=reading.format and reading.format.value,
+        delimiter=reading.delimiter,
+    )
+    for output in outputs:
+        if output != STANDARD_STREAM and os.path.realpath(output) in map(os.path.realpath, stream.files):
+            raise ParameterError(f"-o names {output!r}, which is one of the tables to read. Name another file.")
+        for path in tables:
+            if output != STANDARD_STREAM and would_read(path, output):
+                raise ParameterError(
+                    f"-o names {output!r}, which {path!r} would read as a table the next time. Write it elsewhere."
+                )
+    return stream
 
 
-def _write(table: Any, sink: Any, format_: Format, delimiter: str) -> None:
-    if format_ is Format.CSV:
-        write_csv(table, sink, delimiter=delimiter)
-    elif format_ is Format.PARQUET:
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, sink)
-    else:
-        from pyarrow import ipc
-
-        # The file format holds one dictionary a column, and the chunks of a table may come with several.
-        table = table.unify_dictionaries()
-        with ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
+def name_of(tables: Sequence[str]) -> str:
+    """What messages call the tables together."""
+    if len(tables) == 1:
+        return "stdin" if tables[0] == STANDARD_STREAM else tables[0]
+    return f"{tables[0]} and {len(tables) - 1:,} more"
 
 
 def _read_arrow(source: Any) -> Any:

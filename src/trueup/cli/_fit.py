@@ -12,9 +12,9 @@ from trueup.cli._answer import Answer, answer
 from trueup.cli._columns import Columns, naming_columns, positive_label, read_rows
 from trueup.cli._describe import base_model_in_words, describe_model, losses, most_used, rounds_and_trees
 from trueup.cli._errors import WrongUsageError
-from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, check_output, is_same_file
+from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, is_same_file, names_many, stream_of
 from trueup.cli._printing import bytes_in_words, facts, percent, screen, shown
-from trueup.cli._streams import names_many, refuse_output_in, stream_of
+from trueup.cli._writing import check_output
 from trueup.errors import FileError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -143,10 +143,7 @@ def fit(
                 return _fitted_in_memory(tables[0], reading, columns, positive, parameters)
         elif stream is False:
             raise WrongUsageError("--in-memory reads one file, but more are named. Leave it out.")
-        read = stream_of(tables, reading, single_files=True)
-        assert read is not None
-        if names_many(tables):
-            refuse_output_in(tables, output, read)
+        read = stream_of(tables, reading, [output])
         return _fitted_on_stream(read, columns, positive, parameters, scheduler)
 
     def describe(model: MCGrad, seconds: float) -> dict[str, Any]:
@@ -168,7 +165,7 @@ def _has_many_rows(path: str, reading: Reading) -> bool:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if path == STANDARD_STREAM or TableSource.of(path, reading).format is not Format.PARQUET:
+    if path == STANDARD_STREAM or TableSource.of(path, reading).written.format is not Format.PARQUET:
         return False
     try:
         with pq.ParquetFile(path) as file:

@@ -20,6 +20,11 @@ def option(name: str, help_: str, panel: str | None = None, metavar: str | None 
     return typer.Option(*name.split(), help=help_, rich_help_panel=panel, metavar=metavar, **more)
 
 
+def column(name: str, help_: str, metavar: str = "COLUMN", **more: Any) -> Any:
+    """An option that names a column."""
+    return option(name, help_, COLUMNS, metavar, **more)
+
+
 def flag(name: str, help_: str, panel: str | None = None) -> Any:
     """An option without a value, whose help page shows no type either."""
     return option(name, help_, panel, metavar="", show_default=False)

@@ -6,8 +6,10 @@ import contextlib
 import json
 import math
 import os
+import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._errors import one_line
@@ -25,19 +27,25 @@ __all__ = [
     "discard_stdout",
     "facts",
     "in_plural",
+    "metric_table",
+    "named_in_reports",
     "p_value_in_words",
     "percent",
     "plain_table",
+    "positive_class",
     "print_json",
     "print_places",
     "reader_may_leave",
     "screen",
     "shown",
     "signed",
+    "typed",
     "working_on",
 ]
 
 MAX_WIDTH = 100
+_OUTCOMES = {"improves": ("better", "green"), "worsens": ("worse", "red"), "unclear": ("unclear", "dim")}
+_TYPED: ContextVar[str] = ContextVar("_TYPED", default="")  # the command, for the last line of its reports
 
 
 def screen() -> Console:
@@ -96,6 +104,35 @@ def plain_table(*columns: str, gap: int = 2, indented: bool = False) -> Table:
     return table
 
 
+def positive_class(classes: Sequence[Any]) -> list[tuple[str, RenderableType]]:
+    """The fact which class is positive, unless it goes without saying."""
+    return [] if list(classes) == [0, 1] else [("Positive class", shown(repr(classes[1])))]
+
+
+def metric_table(title: str, base: str, candidate: str, metrics: Iterable[Mapping[str, Any]]) -> Table:
+    """Each metric of two models, and what changes: entries of a comparison's `to_dict`."""
+    from rich.text import Text
+
+    from trueup.metrics import METRICS
+
+    table = plain_table(f"={title}", f">{base}", f">{candidate}", ">Difference", ">Interval", "")
+    for metric in metrics:
+        known, is_sure = METRICS[metric["metric"]], metric["low"] is not None
+        # One digit more where the interval is so narrow that its ends would look alike.
+        digits = known.digits + (is_sure and metric["high"] - metric["low"] < 5 * 10**-known.digits)
+        low, high, difference = (signed(metric[name], digits) for name in ("low", "high", "difference"))
+        outcome, style = _OUTCOMES[metric["outcome"]] if is_sure else ("", "dim")
+        role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")
+        table.add_row(
+            known.title,
+            *(_with_unit(metric[name], digits, known.unit) for name in ("base", "candidate")),
+            difference,
+            f"{low} to {high}" if is_sure else "",
+            Text(f"{outcome}{role}".removeprefix(", "), style=style),
+        )
+    return table
+
+
 def shown(name: object) -> str:
     """A name from the data or a file, safe to print."""
     return one_line(str(name))
@@ -117,6 +154,10 @@ def percent(share: float, digits: int = 1) -> str:
 def signed(value: float | None, digits: int) -> str:
     """A change, with the sign that sentences have: a minus as wide as the plus."""
     return "–" if value is None or math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+
+
+def _with_unit(value: float | None, digits: int, unit: str) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}{unit}"
 
 
 def in_plural(n: int, one: str, many: str) -> str:
@@ -148,6 +189,25 @@ def working_on(what: str, quiet: bool) -> Iterator[None]:
     from rich.console import Console
 
     with Console(stderr=True).status(what):
+        yield
+
+
+@contextlib.contextmanager
+def typed(arguments: Sequence[str]) -> Iterator[None]:
+    """Keep in mind what was typed, as a shell takes it again."""
+    before = _TYPED.set(shlex.join(["trueup", *arguments]))
+    try:
+        yield
+    finally:
+        _TYPED.reset(before)
+
+
+@contextlib.contextmanager
+def named_in_reports() -> Iterator[None]:
+    """Name the command in the reports that are made within; apart, for commands without reports don't load them."""
+    from trueup._report import made_by
+
+    with made_by(_TYPED.get()):
         yield
 
 

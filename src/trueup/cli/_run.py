@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import typer
 
 from trueup.cli._errors import ExitCode, StoppedLate, WrongUsageError, error_line, exit_code_of, one_line
-from trueup.cli._printing import discard_stdout
-from trueup.cli._signals import stopping_on_signals
-from trueup.cli._typed import typed
+from trueup.cli._printing import discard_stdout, typed
 from trueup.errors import TrueupWarning, speaking_to_the_shell
 
 __all__ = ["RunState", "run"]
@@ -24,6 +25,9 @@ __all__ = ["RunState", "run"]
 # Newer versions of typer carry their own copy of click, older ones use the installed one: this is its
 # UsageError in both.
 _UsageError: Any = typer.BadParameter.__mro__[1]
+
+# They stop a command as Ctrl-C does, so that it can remove what it has not finished writing. Windows has no SIGHUP.
+_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 @dataclass
@@ -38,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     state = RunState(debug=os.environ.get("TRUEUP_DEBUG", "") not in ("", "0"))
     _open_closed_streams()
     _never_fail_to_print()
-    with typed(arguments), speaking_to_the_shell(), _plain_warnings(), stopping_on_signals() as stop:
+    with typed(arguments), speaking_to_the_shell(), _plain_warnings(), _stopping_on_signals() as stop:
         try:
             return _run(arguments, state)
         except BrokenPipeError:
@@ -84,6 +88,49 @@ def _run(arguments: Sequence[str], state: RunState) -> int:
         work = work()
     sys.stdout.flush()
     return work or ExitCode.FINE
+
+
+@dataclass
+class Stop:
+    """Which signal has stopped the command: Ctrl-C unless another one came."""
+
+    number: int = signal.SIGINT
+    came: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell reports of a process that this signal has ended."""
+        return 128 + self.number
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Interrupt the work, once.
+
+        Closing a terminal and stopping a service often send several signals in a row: the later ones must not
+        interrupt the removal of unfinished files.
+        """
+        if not self.came:
+            self.number, self.came = number, True
+            raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _stopping_on_signals() -> Iterator[Stop]:
+    """Turn signals that would end the process at once into `KeyboardInterrupt`.
+
+    A signal that was ignored when the process started, as `nohup` does with SIGHUP and shells do with SIGINT for jobs
+    in the background, stays ignored; a handler that somebody else has set stays too.
+    """
+    stop = Stop()
+    known = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    in_main_thread = threading.current_thread() is threading.main_thread()  # others may not set handlers
+    ours = [number for number in known if in_main_thread and signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, stop.receive)
+    try:
+        yield stop
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextlib.contextmanager

@@ -1,18 +1,56 @@
-"""Writing a table batch by batch, whole or not at all."""
+"""Tables to files, whole or not at all, and to stdout."""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueup._data import BATCH_ROWS, CSV, Dialect, Format, delimiter_of_ending, fitted, without_dictionaries, write_csv
-from trueup.cli._files import opened_sink, telling_of_writing
+from trueup._data import (
+    BATCH_ROWS,
+    COMPRESSIONS,
+    CSV,
+    Dialect,
+    Format,
+    delimiter_of_ending,
+    fitted,
+    format_of_ending,
+    without_dictionaries,
+    write_csv,
+)
+from trueup.cli._files import STANDARD_STREAM
+from trueup.cli._printing import check_stdout
+from trueup.errors import FileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["TableWriter", "writing_table"]
+__all__ = ["TableWriter", "check_output", "format_of", "write_table", "writing_table"]
+
+
+def format_of(path: str, chosen: Format | None, option: str | None) -> Format:
+    """The format that was asked for, or that the file's ending says; CSV in a pipe."""
+    if chosen is not None:
+        return chosen
+    if path == STANDARD_STREAM:
+        return Format.CSV
+    return format_of_ending(path, "Rename it." if option is None else f"Rename it, or name its format with {option}.")
+
+
+def check_output(path: str) -> None:
+    """Refuse a place that can't be written to, before the work and not after it."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileError(f"{path!r} can't be written: there is no folder {str(target.parent)!r}. Make it first.")
+    if target.is_dir():
+        raise FileError(f"{path!r} can't be written: it is a folder. Name a file in it.")
+    if target.exists() and not target.is_file():
+        raise FileError(f"{path!r} can't be written: it is not a regular file.")
+    if not os.access(target.parent, os.W_OK):
+        raise FileError(f"{path!r} can't be written: the folder {str(target.parent)!r} may not be written to.")
 
 
 class TableWriter:
@@ -72,7 +110,7 @@ class TableWriter:
 @contextlib.contextmanager
 def writing_table(path: str, format_: Format, schema: pa.Schema, dialect: Dialect = CSV) -> Iterator[TableWriter]:
     """Give what writes batches to a file, which is there when all were written, or to stdout."""
-    with telling_of_writing(path, format_), opened_sink(path) as sink:
+    with _telling_of_writing(path, format_), _opened_sink(path) as sink:
         writer = TableWriter(sink, format_, schema, delimiter_of_ending(path) or dialect.delimiter)
         try:
             yield writer
@@ -80,3 +118,41 @@ def writing_table(path: str, format_: Format, schema: pa.Schema, dialect: Dialec
         except BaseException:
             writer.give_up()
             raise
+
+
+def write_table(table: Any, path: str, format_: Format) -> None:
+    """Write a table to a file or to stdout."""
+    with writing_table(path, format_, table.schema) as writer:
+        writer.write(table)
+
+
+@contextlib.contextmanager
+def _opened_sink(path: str) -> Iterator[Any]:
+    """Something to write to that becomes the file when all is written, or stdout."""
+    import pyarrow as pa
+
+    from trueup._runtime import atomic_path
+
+    if path == STANDARD_STREAM:
+        check_stdout()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    compression = COMPRESSIONS.get(os.path.splitext(path.lower())[1])
+    with atomic_path(path) as temporary, pa.output_stream(temporary, compression=compression) as sink:
+        yield sink
+
+
+@contextlib.contextmanager
+def _telling_of_writing(path: str, format_: Format) -> Iterator[None]:
+    """Say in errors that writing raises which file they are about."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        name = "stdout" if path == STANDARD_STREAM else repr(path)
+        raise FileError(f"{name} can't be written as {format_.value}: {reason}") from error
