@@ -14,8 +14,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EXACT_IN_FLOATS", "arrow_to_numpy", "floats_to_arrow"]
-
 EXACT_IN_FLOATS = 2**53
 
 

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from trueup._model import OpaqueValue, ValueKind, plain_value
 from trueup.errors import ColumnError
 
-__all__ = ["Column", "kind_in_words", "kind_of", "object_array", "plain"]
-
 _CATEGORICAL = (ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.MIXED, ValueKind.EMPTY)
 
 _KINDS: dict[type, ValueKind] = {

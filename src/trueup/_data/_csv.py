@@ -18,8 +18,6 @@ from trueup.errors import FileError
 if TYPE_CHECKING:
     from trueup._model import ValueKind
 
-__all__ = ["csv_schema", "read_csv", "with_category_text", "with_faithful_text", "write_csv"]
-
 _PLAIN_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from trueup._model import ValueKind
 
-__all__ = ["FileSource", "file_sources"]
-
 _BUFFER = 2**20  # of a column's compressed bytes; without it, all of a row group's are held
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["field_at", "follow", "scalar_of", "unpack_at"]
-
 
 def follow(message: bytes, place: int) -> int:
     """Where a table is whose offset stands at a place."""

@@ -12,8 +12,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["build_table", "json_values", "library_of", "subtable", "to_arrow", "with_columns"]
-
 
 def library_of(*values: Any) -> Any:
     """The library, as narwhals names it, of the first value that is a table or a Series of one; else Arrow."""

@@ -14,8 +14,6 @@ from trueup._data._readers import column_from_any
 from trueup._model import encode_value
 from trueup.errors import DataError
 
-__all__ = ["Hashes", "hash_column", "mix_hashes"]
-
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -16,8 +16,6 @@ from trueup._data._vectors import check_length, count_of, first_of, one_column
 from trueup._model import OpaqueValue, ValueKind, plain_value, positive_column
 from trueup.errors import LabelError, is_in_shell
 
-__all__ = ["LabelClasses", "Labels", "check_soft", "read_labels"]
-
 
 @dataclass(frozen=True, eq=False)
 class Labels:

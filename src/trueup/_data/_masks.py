@@ -12,8 +12,6 @@ from trueup._data._table import CalibrationTable, read_table
 from trueup._model import ValueKind
 from trueup.errors import ColumnError, DataError, TableError
 
-__all__ = ["read_mask", "read_mask_table"]
-
 _ADVICE = "Pass true for the rows inside and false for the others."
 
 

@@ -17,8 +17,6 @@ from trueup.errors import FileError, TableError
 if TYPE_CHECKING:
     from trueup._model import ValueKind
 
-__all__ = ["open_stream", "query_source"]
-
 
 def query_source(source: Any, name: str | None) -> QuerySource | None:
     """The source that asks another library for rows; None if it is nothing of the kind.

@@ -17,8 +17,6 @@ from trueup.errors import FileError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Found", "find_files", "folder_columns", "is_pattern", "would_read"]
-
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER = re.compile(r"-?[0-9]+")
 _SMALLEST, _LARGEST = -(2**31), 2**31 - 1  # of the 32 bits that Arrow gives the numbers in folders' names

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-__all__ = ["column_from_any", "column_from_numpy", "column_from_series"]
-
 _ARRAY_TYPES = {
     ValueKind.BOOLEAN: "float64",
     ValueKind.DATE: "datetime64[D]",

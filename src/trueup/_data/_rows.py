@@ -26,8 +26,6 @@ from trueup.errors import (
     WeightError,
 )
 
-__all__ = ["Given", "Rows", "given_rows", "read_rows"]
-
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Floats: TypeAlias = npt.NDArray[np.float64]
 

@@ -11,16 +11,6 @@ from trueup.errors import ColumnError, TableError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "KindWatch",
-    "common_schema",
-    "fitted",
-    "kind_in_words",
-    "schema_without_views",
-    "without_dictionaries",
-    "without_views",
-]
-
 
 def kind_in_words(arrow_type: pa.DataType) -> str | None:
     """What values of a type are, in a word or two; None for nothing but missing values, which are of any kind.

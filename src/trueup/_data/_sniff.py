@@ -11,20 +11,6 @@ from typing import Any
 
 from trueup.errors import FileError, ParameterError
 
-__all__ = [
-    "COMPRESSIONS",
-    "CSV",
-    "Dialect",
-    "Format",
-    "Written",
-    "delimiter_named",
-    "delimiter_of_ending",
-    "format_of_ending",
-    "known_ending",
-    "opened",
-    "sniff",
-]
-
 
 class Format(str, enum.Enum):
     """How a table is written."""

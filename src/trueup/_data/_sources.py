@@ -16,20 +16,6 @@ from trueup.errors import ColumnError, DataError, FileError, TableError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "Batch",
-    "ColumnTypes",
-    "IteratedSource",
-    "QuerySource",
-    "as_table",
-    "doubled_column",
-    "located",
-    "naming",
-    "table_source",
-    "telling_problems",
-    "types_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:

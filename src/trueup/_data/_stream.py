@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from trueup._data._sniff import Dialect, Format
     from trueup._model import ValueKind
 
-__all__ = ["BATCH_ROWS", "Stream", "sample_of"]
-
 BATCH_ROWS = 131_072
 
 Draws: TypeAlias = npt.NDArray[np.uint64]

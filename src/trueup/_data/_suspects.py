@@ -19,8 +19,6 @@ from trueup._data._table import CalibrationTable, read_table
 from trueup._model import ValueKind
 from trueup.errors import SuspiciousDataWarning, callers_level, is_in_shell
 
-__all__ = ["FEWEST_FOR_AN_ID", "ID_NAME", "SHARE_OF_AN_ID", "rates_of_bins", "warn_of_suspects"]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 

@@ -16,8 +16,6 @@ from trueup._data._columns import Column
 from trueup._data._readers import column_from_any, column_from_numpy, column_from_series
 from trueup.errors import ColumnError, ParameterError, TableError
 
-__all__ = ["CalibrationTable", "listed", "names_from", "read_table"]
-
 _ACCEPTED = "a pandas, polars or pyarrow table, a dict of arrays, or a two-dimensional NumPy array"
 
 

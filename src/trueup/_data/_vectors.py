@@ -13,17 +13,6 @@ from trueup._data._readers import column_from_any
 from trueup._model import ValueKind
 from trueup.errors import DataError, ScoreError, WeightError
 
-__all__ = [
-    "check_length",
-    "check_weights_together",
-    "count_of",
-    "first_of",
-    "look_of_scores",
-    "one_column",
-    "read_scores",
-    "read_weights",
-]
-
 
 def one_column(values: Any, name: str, error: type[DataError]) -> Column:
     """The values as a column, or that they are not one value per row."""

@@ -18,8 +18,6 @@ from trueup.errors import ColumnError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["CodeOf", "FeatureCodes", "holds_between", "holds_missing", "holds_one_of"]
-
 _ROWS_A_CATEGORY = 0.25  # with fewer rows, looking them up one by one beats hashing all categories
 
 # LightGBM puts a threshold half-way between two numbers, and half-way to infinity is infinity, so a table's numbers are

@@ -15,8 +15,6 @@ from trueup._features._codes import FeatureCodes, holds_missing
 from trueup._model import FeatureSpec
 from trueup.errors import ColumnError, DataWarning, TableError, callers_level
 
-__all__ = ["CountedMatrix", "FeatureEncoder"]
-
 
 @dataclass(frozen=True, eq=False)
 class CountedMatrix:

@@ -14,8 +14,6 @@ from trueup._data import CalibrationTable, Column, names_from
 from trueup._model import Feature, FeatureSpec, OpaqueValue, ValueKind
 from trueup.errors import ColumnError, ParameterError, TableError
 
-__all__ = ["FeatureLearner", "chosen_columns", "learn_column", "learn_columns", "learn_features"]
-
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+>")
 _MAX_BITS = 1024  # what a float can hold; Python refuses to write very long integers as text
 

@@ -31,8 +31,6 @@ from trueup._model._model import CalibrationModel
 from trueup._runtime import atomic_path
 from trueup.errors import ModelFileError
 
-__all__ = ["read_file_bytes", "read_model", "read_model_bytes", "write_model"]
-
 MAX_FILE_BYTES = 2**30
 MAX_MANIFEST_BYTES = 2**26  # some five million categories
 _MAX_LIST_BYTES = 2**16  # of the zip's list of parts, and of the checksums: a few hundred bytes each

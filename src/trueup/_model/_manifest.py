@@ -40,15 +40,6 @@ from trueup._model._values import (
     value_of,
 )
 
-__all__ = [
-    "FORMAT",
-    "ParityRows",
-    "array_types",
-    "arrays_of",
-    "manifest_from_model",
-    "model_from_manifest",
-]
-
 FORMAT = 1
 MAX_ROUNDS = 5_000
 MAX_PARITY_ROWS = 100

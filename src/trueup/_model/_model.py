@@ -13,21 +13,6 @@ import numpy.typing as npt
 from trueup._model._trees import Trees
 from trueup._model._values import fields_of, finite
 
-__all__ = [
-    "CalibrationModel",
-    "Feature",
-    "FeatureSpec",
-    "FittedRound",
-    "KnotMap",
-    "LogitMap",
-    "RoundRecord",
-    "ScoreMap",
-    "TrainingSummary",
-    "ValueKind",
-    "map_entry",
-    "read_map",
-]
-
 
 class ValueKind(enum.Enum):
     """What the values of a column are."""

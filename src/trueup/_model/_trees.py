@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ARRAY_TYPES", "Trees"]
-
 ARRAY_TYPES: dict[str, np.dtype[Any]] = {
     "node_offsets": np.dtype("<i4"),
     "split_feature": np.dtype("<i4"),

@@ -13,20 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = [
-    "OpaqueValue",
-    "counted",
-    "decode_value",
-    "encode_value",
-    "exactly",
-    "fields_of",
-    "finite",
-    "finite_or_nan",
-    "none_if_nan",
-    "plain_value",
-    "value_of",
-]
-
 
 @dataclass(frozen=True, order=True)
 class OpaqueValue:

@@ -11,8 +11,6 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-__all__ = ["atomic_folder", "atomic_path", "check_folder", "sync_file", "sync_folder"]
-
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:

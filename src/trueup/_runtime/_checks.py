@@ -8,8 +8,6 @@ from typing import Any
 
 from trueup.errors import ParameterError
 
-__all__ = ["check_fraction", "check_number", "check_whole"]
-
 
 def check_whole(name: str, value: Any, least: int, *, allowed: str = "") -> None:
     """Refuse what is not a whole number of at least `least`; `allowed` names what else may be passed."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-__all__ = ["Progress", "shown_progress"]
-
 
 class Progress:
     """What long work tells of itself. It reaches a bar only if `shown_progress` found a terminal to draw on."""

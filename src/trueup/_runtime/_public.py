@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
-__all__ = ["pin_to"]
-
 
 def pin_to(module: str, names: Iterable[str], namespace: Mapping[str, Any]) -> None:
     """Set the module of classes and functions to the one that users import them from.

@@ -15,8 +15,6 @@ from typing import TypeVar
 
 from trueup.errors import ParameterError
 
-__all__ = ["Workers", "cache_folder", "give_back_memory", "has_idle_threads", "thread_count", "threads_for_rows"]
-
 
 def give_back_memory() -> None:
     """Let Arrow and malloc return to the system what was freed and what they keep for later."""

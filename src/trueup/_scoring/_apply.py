@@ -14,17 +14,6 @@ import numpy.typing as npt
 from trueup import _native
 from trueup._model import FeatureSpec, FittedRound, KnotMap, LogitMap, ScoreMap, Trees
 
-__all__ = [
-    "apply_round",
-    "compile_rounds",
-    "correction",
-    "map_score",
-    "map_scores",
-    "mapped_logits",
-    "probabilities",
-    "score_logits",
-]
-
 Floats = npt.NDArray[np.float64]
 
 

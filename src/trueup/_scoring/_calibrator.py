@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from trueup._data import CalibrationTable
 
-__all__ = ["Calibrator"]
-
 Floats = npt.NDArray[np.float64]
 _ENOUGH_UNSEEN = 100  # values: a few rows may well be all new
 

@@ -12,8 +12,6 @@ from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._parity import check_parity
 from trueup.errors import ModelFileError
 
-__all__ = ["load", "load_bytes", "loaded_once"]
-
 
 def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> Calibrator:
     """A calibrator from a model file.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from trueup._data import CalibrationTable
     from trueup._scoring._calibrator import Calibrator
 
-__all__ = ["Observed", "observe_rows", "observe_table", "warn_of_unseen"]
-
 Floats = npt.NDArray[np.float64]
 _SHOWN = 5  # columns of a warning
 

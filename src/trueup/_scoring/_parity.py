@@ -15,8 +15,6 @@ import numpy as np
 from trueup._model import CalibrationModel, ParityRows
 from trueup.errors import ModelFileError
 
-__all__ = ["check_parity", "make_parity_rows"]
-
 N_ROWS = 8
 TOLERANCE = 1e-9
 

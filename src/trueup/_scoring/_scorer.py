@@ -19,8 +19,6 @@ from trueup.errors import ColumnError, ModelFileError, ParameterError, ScoreErro
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BatchScorer"]
-
 _Batch = TypeVar("_Batch", "pa.RecordBatch", "pa.Table")
 _SHIPPED = ("bytes", "path")
 

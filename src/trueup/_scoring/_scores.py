@@ -16,8 +16,6 @@ from trueup.errors import MissingScoreWarning, ScoreError, callers_level
 if TYPE_CHECKING:
     from trueup._data import CalibrationTable
 
-__all__ = ["base_score_of_row", "checked_score", "read_base_scores", "score_column_of", "warn_of_missing"]
-
 _FITTED_WITHOUT_SCORES = (
     "The model was fitted without scores, on the base rate; it can't take any now. Fit with scores=."
 )

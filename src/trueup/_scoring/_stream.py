@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from trueup._scoring._calibrator import Calibrator
 
-__all__ = ["ScoredBatch", "calibrated_tables", "check_columns", "kinds_of", "score_batches", "with_probabilities"]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 

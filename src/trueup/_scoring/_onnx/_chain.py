@@ -13,8 +13,6 @@ from trueup._scoring._onnx._graph import ML_DOMAIN, GraphBuilder
 from trueup._scoring._onnx._signature import Signature
 from trueup._scoring._onnx._trees import FeatureColumns, columns_of, element_type, tree_attributes
 
-__all__ = ["build_graph"]
-
 
 def build_graph(model: CalibrationModel, signature: Signature) -> Any:
     """The ONNX model."""

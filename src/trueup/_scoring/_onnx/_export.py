@@ -27,8 +27,6 @@ from trueup._scoring._onnx._signature import FloatType, GraphInput, Signature, f
 from trueup._scoring._onnx._verify import BOUND, expected_of, largest_difference, make_rows
 from trueup.errors import ColumnError, ExportError, ModelFileError, ParameterError, ScoreError
 
-__all__ = ["OnnxExport", "export_onnx", "metadata_of"]
-
 
 def metadata_of(
     model: CalibrationModel,

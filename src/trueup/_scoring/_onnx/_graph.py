@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from trueup.errors import ExportError
 
-__all__ = ["ML_DOMAIN", "GraphBuilder"]
-
 ML_DOMAIN = "ai.onnx.ml"
 
 # TreeEnsemble, whose thresholds, leaves and sums may be doubles, is new in version 5 of the second.

@@ -14,8 +14,6 @@ from trueup._features import FeatureCodes
 from trueup._model import CalibrationModel, Feature, ValueKind
 from trueup.errors import ExportError, ParameterError
 
-__all__ = ["FLOAT_TYPES", "FloatType", "GraphInput", "Signature", "feeds_of_table", "plan_signature"]
-
 FloatType = Literal["float64", "float32"]
 FLOAT_TYPES: tuple[FloatType, ...] = ("float64", "float32")
 _EXPRESSED = (ValueKind.STRING, ValueKind.NUMBER, ValueKind.BOOLEAN, ValueKind.EMPTY)

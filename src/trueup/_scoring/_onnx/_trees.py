@@ -17,8 +17,6 @@ from trueup._model import Trees
 from trueup._scoring._onnx._graph import ML_DOMAIN, GraphBuilder
 from trueup._scoring._onnx._signature import GraphInput
 
-__all__ = ["FeatureColumns", "SplitColumn", "columns_of", "element_type", "sets_of", "tree_attributes"]
-
 _AT_MOST, _SUM, _NO_TRANSFORM = 0, 1, 0  # ONNX's numbers for them
 _INSIDE = 0.5  # between the 0 and the 1 that tell whether a category is in a set
 

@@ -22,8 +22,6 @@ from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._onnx._signature import GraphInput, Signature, feeds_of_table
 from trueup.errors import ExportError
 
-__all__ = ["BOUND", "WRONG_SCORES", "CheckedRows", "Expected", "expected_of", "largest_difference", "make_rows"]
-
 WRONG_SCORES = (-0.25, 1.25, float("nan"), float("inf"))  # rows of which a graph must make NaN
 _N_ROWS = 4096
 _ROWS_A_CATEGORY = 2
