@@ -140,7 +140,7 @@ def _numbers_rows(column: Column, values: Floats, places: Ints) -> bool:
 
 
 def _like_the_score(name: str, values: Floats, scores: Floats) -> str | None:
-    if values.std() == 0:
+    if values.min() == values.max():
         return None
     if name == "calibrated" and values.min() >= 0 and values.max() <= 1:  # what trueup itself calls the column
         found = "holds calibrated scores"
@@ -156,7 +156,7 @@ def _is_a_line_of(values: Floats, scores: Floats) -> bool:
     inside = (scores > 0) & (scores < 1)
     logits = np.log(scores[inside]) - np.log1p(-scores[inside])
     for one, other in ((values, scores), (values[inside], logits)):
-        if len(one) >= FEWEST_FOR_AN_ID and one.std() > 0 and other.std() > 0:
+        if len(one) >= FEWEST_FOR_AN_ID and one.min() < one.max() and other.min() < other.max():
             with np.errstate(over="ignore", invalid="ignore"):  # numbers so large that their squares are not finite
                 if abs(np.corrcoef(one, other)[0, 1]) > 1 - _SAME:
                     return True
