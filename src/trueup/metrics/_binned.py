@@ -13,7 +13,7 @@ from trueup.metrics._ties import find_ties
 
 Binning: TypeAlias = Literal["width", "mass"]
 
-# Where a score lies exactly on the border of two bins of equal mass, rounding must not decide.
+# If a score lies exactly on the border of two bins of equal mass, rounding must not decide.
 _BORDER = 1e-9
 
 
@@ -26,18 +26,16 @@ def expected_calibration_error(
     binning: Binning = "width",
     debiased: bool = False,
 ) -> float:
-    """Mean distance between the scores and the share of positives, over bins of scores (ECE).
+    """Mean distance between predicted and observed, over bins of scores (ECE).
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
     n_bins : int
-        How many bins; those without rows don't count.
+        How many bins.
     binning : {"width", "mass"}
-        Bins of equal width, or of equal weight as far as ties let them.
+        Bins of equal width, or of equal weight as far as ties allow.
     debiased : bool
         Whether to subtract an estimate of what noise alone adds.
 
@@ -48,32 +46,29 @@ def expected_calibration_error(
 
     Notes
     -----
-    ``Σ_b |Σ_{i in b} w_i (y_i - p_i)| / Σ w``: in each bin, the weighted mean score against the weighted mean
-    label; the bins weigh what their rows weigh (Naeini, Cooper and Hauskrecht, "Obtaining well calibrated
-    probabilities using Bayesian binning", AAAI 2015). Errors of opposite sign inside a bin cancel.
+    ``Σ_b |Σ_{i in b} w_i (y_i - p_i)| / Σ w``: the weighted mean score of each bin against its weighted mean label
+    (Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015).
+    Errors of opposite sign inside a bin cancel.
 
-    Bins of equal width are ``(k / n_bins, (k + 1) / n_bins]``: a score on a border belongs to the lower bin,
-    and 0 to the first, as in Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks"
-    (ICML 2017), and in scikit-learn's ``calibration_curve``. torchmetrics puts a border into the upper bin.
-    Bins of equal mass cut the rows, in order of score, into `n_bins` parts of one weight; all rows of a
-    score go where the middle of their weight falls. Rows of one score are never parted, so that the order
-    of rows doesn't matter, and equal rows can be merged into one with their weights added up.
+    Bins of equal width are ``(k / n_bins, (k + 1) / n_bins]``: a score on a border belongs to the lower bin, as in
+    Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks" (ICML 2017), and in scikit-learn's
+    ``calibration_curve``; torchmetrics puts it into the upper one. Bins of equal mass split the rows, in order of
+    score, into `n_bins` parts of equal weight, and all rows of one score go where the middle of their weight falls.
+    Rows of equal score stay together, so the order of rows doesn't matter, and equal rows can be merged into one.
 
-    Noise makes the ECE of true scores positive, the more so the fewer rows a bin has. There is no unbiased
-    estimate of an absolute value. The debiased ECE is the one of Kumar, Liang and Ma, "Verified uncertainty
-    calibration" (NeurIPS 2019): a bin's error ``d_b`` has a noise that is taken as normal, of variance
-    ``s_b² = Σ_{i in b} w_i² (y_i - p_i)² / (Σ_{i in b} w_i)²``, and from ``|d_b|`` is subtracted what that
-    noise would add to an error of the size of ``d_b``, ``E|d_b + s_b Z| - |d_b|``. Where they draw normal
-    numbers, this takes the mean of the folded normal distribution,
-    ``E|d + s Z| = s √(2/π) exp(-d² / 2s²) + |d| erf(|d| / s√2)``. A sum below 0 is given as 0. Of a bin whose
-    scores are true it removes 41 % of the mean (what remains is 2 - √2 of it); of one that is wrong by half
-    of ``s_b`` or more it leaves the mean within 0.1 ``s_b`` of the truth. To tell whether there is an error at
-    all, use `ecce_pvalue`. The debiased ECE takes each row as one observation,
-    whatever its weight: merging rows changes it.
+    Noise makes the ECE of true scores positive, more so if bins have few rows, and no estimate of an absolute value
+    is unbiased. The debiased ECE is that of Kumar, Liang and Ma, "Verified uncertainty calibration" (NeurIPS 2019).
+    The noise of a bin's error ``d_b`` is taken as normal, with variance
+    ``s_b² = Σ_{i in b} w_i² (y_i - p_i)² / (Σ_{i in b} w_i)²``, and what it would add to an error of that size,
+    ``E|d_b + s_b Z| - |d_b|``, is subtracted; for the mean we take, instead of random draws, the formula of the folded
+    normal distribution, ``E|d + s Z| = s √(2/π) exp(-d² / 2s²) + |d| erf(|d| / s√2)``. A sum below 0 becomes 0. In a
+    bin whose scores are true this removes 41 % of the mean error; in one that is wrong by half of ``s_b`` or more, it
+    leaves the mean within 0.1 ``s_b`` of the truth. Each row is one observation, whatever its weight, so here merging
+    rows matters. To ask whether there is an error at all, use `ecce_pvalue`.
 
     Examples
     --------
-    Two bins: in the lower, 0.2 is predicted and 0.5 observed; in the upper, 0.8 and 1.
+    In the lower of two bins, 0.2 is predicted and 0.5 observed; in the upper, 0.8 and 1:
 
     >>> from trueup.metrics import expected_calibration_error
     >>> round(expected_calibration_error([0, 1, 1, 1], [0.2, 0.2, 0.8, 0.8], n_bins=2), 4)
@@ -96,12 +91,12 @@ def _check_binning(binning: str) -> None:
 
 
 def _bins_of_width(rows: Observations, n_bins: int) -> NDArray[np.intp]:
-    # k / n_bins is rounded as the user's 0.3 is: that score lies on the border, not beside it.
+    # k / n_bins is rounded as the user's 0.3 is, so that a score of 0.3 lies on the border and not beside it.
     return np.searchsorted(np.arange(1, n_bins) / n_bins, rows.scores, side="left")
 
 
 def bins_of_mass(rows: Observations, n_bins: int) -> NDArray[np.intp]:
-    """The bin of each row, of bins that weigh the same as far as ties let them."""
+    """The bin of each row; bins weigh the same as far as ties allow."""
     ties = find_ties(rows.scores)
     totals = ties.sums(rows.weights)
     middles = (np.cumsum(totals) - totals / 2) / totals.sum()

@@ -1,4 +1,4 @@
-"""The Brier score in two parts: what recalibration would gain, and what would remain."""
+"""The Brier score in two parts: what recalibration would remove, and what would remain."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,14 +8,12 @@ from trueup.metrics._ties import find_ties
 
 
 def brier_calibration(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Part of the Brier score that the best monotone recalibration would take away; lower is better.
+    """Part of the Brier score that the best monotone recalibration would remove; lower is better.
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
@@ -24,15 +22,14 @@ def brier_calibration(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: Ar
 
     Notes
     -----
-    Brier(p) − Brier(q), where q is the weighted isotonic regression of the labels on the scores p, the rows of
-    one score taken together. It is the miscalibration (MCB) of Dimitriadis, Gneiting and Jordan, "Stable
-    reliability diagrams for probabilistic classifiers" (PNAS, 2021). It is never negative, and 0 only where
-    every value of p is the mean label of its rows. q is fitted to the very rows it is judged on, so that noise
-    alone makes it positive.
+    Brier(p) − Brier(q), where q is the weighted isotonic regression of the labels on the scores p, with rows of
+    equal score taken together: the miscalibration (MCB) of Dimitriadis, Gneiting and Jordan, "Stable reliability
+    diagrams for probabilistic classifiers" (PNAS, 2021). It is 0 only if every score is the mean label of its rows.
+    q is fitted to the very rows it is judged on, so noise alone makes it positive.
 
     Examples
     --------
-    Of the rows with 0.5, all are positive; the best monotone scores are 0, 1 and 1:
+    All rows with a score of 0.5 are positive, so the best monotone scores are 0, 1 and 1:
 
     >>> from trueup.metrics import brier_calibration
     >>> round(brier_calibration([0, 1, 1], [0.0, 0.5, 0.5]), 4)
@@ -47,10 +44,8 @@ def brier_refinement(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: Arr
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
@@ -59,13 +54,12 @@ def brier_refinement(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: Arr
 
     Notes
     -----
-    Brier(q), with q as in `brier_calibration`. It depends on the order of the scores alone. In the terms of
-    Dimitriadis, Gneiting and Jordan it is UNC − DSC: the variance of the labels, less the part of it that the
-    scores discriminate.
+    Brier(q), with q as in `brier_calibration`; only the order of the scores matters. Dimitriadis, Gneiting and
+    Jordan call it UNC − DSC: the variance of the labels, less the part of it that the scores explain.
 
     Examples
     --------
-    Scores in the right order lose nothing; scores that are all the same leave the variance of the labels:
+    Scores in the right order lose nothing; equal scores leave the variance of the labels:
 
     >>> from trueup.metrics import brier_refinement
     >>> brier_refinement([0, 1, 1], [0.0, 0.5, 0.5])
@@ -78,7 +72,7 @@ def brier_refinement(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: Arr
 
 
 def _parts(rows: Observations) -> tuple[float, float]:
-    """The Brier score's calibration and refinement, which add up to it."""
+    """The calibration and the refinement, which add up to the Brier score."""
     from sklearn.isotonic import isotonic_regression
 
     # A score all of whose rows weigh nothing has no mean label.

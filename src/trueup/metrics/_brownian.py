@@ -31,7 +31,7 @@ def brownian_range_survival(x: float) -> float:
 
 @cache
 def brownian_reach(chance: float) -> float:
-    """The distance from 0 within which a standard Brownian motion on [0, 1] stays all the time, with this chance.
+    """The distance from 0 within which a standard Brownian motion on [0, 1] always stays, with this chance.
 
     By the reflection principle ``P(sup |B| ≤ x) = 4/π Σ_{k ≥ 0} (-1)^k / (2k + 1) exp(-(2k + 1)² π² / (8 x²))``
     (Feller, "An introduction to probability theory and its applications", volume 2, X.5).
@@ -41,7 +41,7 @@ def brownian_reach(chance: float) -> float:
 
 @cache
 def brownian_range_quantile(chance: float) -> float:
-    """The size that the range of a standard Brownian motion on [0, 1] doesn't exceed, with this chance."""
+    """The size that the range of a standard Brownian motion on [0, 1] does not exceed, with this chance."""
     return _where(lambda x: 1 - brownian_range_survival(x), chance)
 
 
@@ -58,7 +58,7 @@ def _where(distribution: Callable[[float], float], chance: float) -> float:
 def _chance_to_stay_within(x: float) -> float:
     odd = [2 * k + 1 for k in range(_REACH_TERMS)]
     signs = [1 - 2 * (k % 2) for k in range(_REACH_TERMS)]
-    # For large x this series falls slowly; there 1 - 4 Σ ± P(B(1) > (2k + 1) x), the same function, falls at once.
+    # For large x this series converges slowly, and 1 - 4 Σ ± P(B(1) > (2k + 1) x), the same function, at once.
     if x > 1:
         return 1 - 2 * sum(sign * math.erfc(m * x / math.sqrt(2)) for sign, m in zip(signs, odd, strict=True))
     terms = (sign / m * math.exp(-((m * math.pi / x) ** 2) / 8) for sign, m in zip(signs, odd, strict=True))

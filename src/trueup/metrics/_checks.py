@@ -16,8 +16,8 @@ FloatArray: TypeAlias = NDArray[np.float64]
 class Observations:
     """What a metric is computed from: checked arrays of one length, at least one row.
 
-    Weights are scaled by a power of two, so that the largest lies in [0.5, 1). No metric depends on their
-    scale, the scaling is exact, and their sums and squares can't overflow.
+    Weights are scaled by a power of two, so that the largest lies in [0.5, 1): that is exact, no metric depends on
+    their scale, and their sums and squares can't overflow.
     """
 
     labels: FloatArray
@@ -79,7 +79,7 @@ def _checked(
 
 
 def _floats(values: ArrayLike, argument: _Argument) -> FloatArray:
-    """Give one value per row as float64, missing ones as NaN."""
+    """One value per row as float64, NaN if it is missing."""
     # A masked value is a missing value; np.asarray would bring back whatever lies under the mask.
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(np.float64), np.nan)

@@ -1,4 +1,4 @@
-"""The running sum of errors in order of score: the curve that ECCE is read off."""
+"""The running sum of errors in order of score, whose range is the ECCE."""
 
 from __future__ import annotations
 
@@ -21,40 +21,31 @@ MIN_POINTS = 4  # the start, the end, the highest and the lowest
 
 @dataclass(frozen=True, eq=False)
 class CumulativeCurve:
-    """The running sum of observed minus predicted, rows in order of score.
+    """The running sum of observed minus predicted, with rows in order of score.
 
-    Where it rises, the scores are too low; where it falls, too high. It is flat where they are right.
+    It rises where the scores are too low, falls where they are too high, and is flat where they are right.
 
     Attributes
     ----------
     score : array of float64
-        Up to and with which score the rows are summed; the first point, with no rows, has the lowest.
-    share : array of float64
-        Which share of all weight that is, from 0 to 1.
-    difference : array of float64
-        The sum of ``w (y - p)`` up to there over the sum of all w, starting at 0.
+        The score up to which, inclusive, rows are summed; the first point, with no rows, has the lowest score.
+    share, difference : array of float64
+        The share of all weight up to there, from 0 to 1, and the sum of ``w (y - p)`` over the sum of all w.
     low_at, high_at : int
         The places of the lowest and the highest point.
-    ecce : float
-        The highest minus the lowest: ``trueup.metrics.ecce``.
-    sigma : float
-        The standard deviation of the last point, if the scores are true.
-    ecce_sigma : float
-        ``ecce`` over ``sigma``.
-    p_value : float
-        The chance that true scores show as large an ECCE.
+    ecce, sigma, ecce_sigma, p_value : float
+        The highest minus the lowest point, the standard deviation of the last one if the scores are true, the first
+        over the second, and the chance that true scores would show as large an ECCE.
     confidence : float
-        The chance that `noise` and `band` are about.
-    noise : float
-        If the scores are true, the ECCE is at most this, with a chance of `confidence`.
-    band : float
-        If the scores are true, the whole curve stays within 0 ± this, with a chance of `confidence`.
+        The chance that `noise` and `band` hold.
+    noise, band : float
+        If the scores are true, the ECCE is at most `noise`, and the whole curve stays within 0 ± `band`.
     n : int
-        How many rows it sums.
+        How many rows are summed.
 
     Examples
     --------
-    Four rows; the upper two are predicted 1.2 positives, and 2 are observed:
+    For the upper two of these four rows, 1.2 positives are predicted and 2 observed:
 
     >>> from trueup.metrics import cumulative_curve
     >>> curve = cumulative_curve([0, 0, 1, 1], [0.1, 0.1, 0.6, 0.6])
@@ -89,15 +80,13 @@ def cumulative_curve(
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels of two classes, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels of two classes, or soft ones; probabilities of the positive class; and weights of at least 0, if any.
     max_points : int, optional
-        The most points to keep, at least 4. The start, the end, the highest and the lowest point are always
-        kept as they are, and of the others the highest and the lowest in each stretch. None keeps all.
+        The most points to keep, at least 4: the start, the end, the highest and the lowest point, and the highest and
+        the lowest in each stretch of the others. All by default.
     confidence : float, default=0.95
-        The chance with which true scores stay within `noise`, and within `band`.
+        The chance that true scores stay within `noise`, and within `band`.
 
     Returns
     -------
@@ -106,15 +95,14 @@ def cumulative_curve(
 
     Notes
     -----
-    If the scores are true, the sums are a random walk. Among many rows it moves as a Brownian motion whose clock
-    is the variance, and which is sigma at the end. So its range, the ECCE, is at most 2.50 sigma in 95 % of
-    cases: `noise`. The p-value is that of `trueup.metrics.ecce_pvalue`; the ECCE exceeds `noise` just when the
-    p-value is below one minus `confidence`.
+    If the scores are true, the sums are a random walk; with many rows, a Brownian motion whose clock is the variance.
+    Its range, the ECCE, is at most 2.50 sigma in 95 % of cases: that is `noise`. The p-value is that of
+    `trueup.metrics.ecce_pvalue`; it is below one minus `confidence` exactly if the ECCE exceeds `noise`.
 
-    The band is sigma times the distance from 0 that a Brownian motion keeps, 2.24 for 95 %. It holds for the whole
-    curve at once, not point by point. It is the weaker of the two: a curve that swings both ways may stay within it
-    and yet have a small p-value. Between rows the curve misses its extremes, and soft labels vary less, so that both
-    hold a little more often than asked.
+    The band is sigma times the distance from 0 within which a Brownian motion stays, 2.24 for 95 %. It holds for the
+    whole curve at once, not point by point, but is the weaker of the two: a curve that swings both ways may stay
+    within it and still have a small p-value. Both hold a little more often than asked, because a path of few steps
+    misses the extremes between them, and soft labels vary less.
 
     Examples
     --------
@@ -134,7 +122,7 @@ def cumulative_curve(
 
 
 def cumulative_of(rows: Observations, max_points: int | None = None, confidence: float = 0.95) -> CumulativeCurve:
-    """The same for rows that were checked, all of weight above 0."""
+    """Compute a `cumulative_curve` from rows that were checked, all of weight above 0."""
     scores, steps, weights = steps_of_scores(rows)
     total = float(weights.sum())
     share = np.concatenate(([0.0], np.cumsum(weights) / total))
@@ -161,7 +149,7 @@ def cumulative_of(rows: Observations, max_points: int | None = None, confidence:
 
 
 def _kept_points(share: FloatArray, difference: FloatArray, max_points: int | None) -> npt.NDArray[np.intp]:
-    """The points to keep: the ends, both extremes, and the extremes of stretches of one width."""
+    """The points to keep: the ends, both extremes, and the extremes of stretches of equal width."""
     if max_points is None or len(share) <= max_points:
         return np.arange(len(share))
     always = [0, len(share) - 1, int(difference.argmin()), int(difference.argmax())]

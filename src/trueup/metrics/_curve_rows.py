@@ -1,4 +1,4 @@
-"""Labels, scores and weights in; checked arrays out, without the rows that weigh nothing."""
+"""Labels, scores and weights in; checked arrays out, without rows of weight 0."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def counted_scores(y_prob: Any, sample_weight: Any) -> tuple[FloatArray, FloatAr
 
 
 def _labels(y: Any, n: int) -> FloatArray:
-    # A segment may well be all of one class; what its labels mean is plain only if they are numbers.
+    # A segment may be all of one class, and then only numbers say which class that is.
     if not isinstance(y, np.ma.MaskedArray):
         array = np.asarray(y)
         if array.ndim == 1 and array.dtype.kind in "biuf" and array.min() >= 0 and array.max() <= 1:

@@ -1,4 +1,4 @@
-"""Where the scores are."""
+"""How the scores are distributed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from trueup._runtime import check_whole
 from trueup.metrics._checks import FloatArray
 from trueup.metrics._curve_rows import counted_scores
 
-# Scores that are all the same still get a bar that can be seen.
+# Equal scores still get a bar that can be seen.
 _LEAST_SPAN = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreDensity:
-    """How the weight of all rows is spread over the scores: a histogram with bins of one width.
+    """How the weight of all rows is spread over the scores: a histogram with bins of equal width.
 
     Attributes
     ----------
-    edges : array of float64
-        The borders of the bins, one more than bins; from the lowest score to the highest.
-    share : array of float64
-        The share of all weight in each bin; they add up to 1.
+    edges, share : array of float64
+        The borders of the bins, from the lowest score to the highest, and the share of all weight in each bin.
 
     Examples
     --------
@@ -65,17 +63,15 @@ def score_density(y_prob: Any, *, sample_weight: Any = None, n_bins: int = 100) 
 
     Parameters
     ----------
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_prob, sample_weight : array-like of shape (n,)
+        Probabilities of the positive class, and weights of at least 0, if any.
     n_bins : int, default=100
         How many bins.
 
     Returns
     -------
     ScoreDensity
-        Bins of one width between the lowest score and the highest, and the share of the weight in each.
+        Bins of equal width between the lowest score and the highest, and the share of the weight in each.
 
     Examples
     --------
@@ -89,7 +85,7 @@ def score_density(y_prob: Any, *, sample_weight: Any = None, n_bins: int = 100) 
 
 
 def density_of(scores: FloatArray, weights: FloatArray, n_bins: int = 100) -> ScoreDensity:
-    """The same for arrays that were checked."""
+    """Compute a `score_density` from arrays that were checked."""
     low, high = float(scores.min()), float(scores.max())
     if high - low < _LEAST_SPAN:
         middle = min(max((low + high) / 2, _LEAST_SPAN / 2), 1 - _LEAST_SPAN / 2)

@@ -1,4 +1,4 @@
-"""ECCE, the estimated cumulative calibration error, its standard error and its p-value."""
+"""ECCE, the estimated cumulative calibration error, with its standard error and p-value."""
 
 import math
 
@@ -11,14 +11,12 @@ from trueup.metrics._ties import find_ties, range_of_sums
 
 
 def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Largest calibration error of any interval of scores, as a share of all rows.
+    """Largest calibration error of any interval of scores, as a share of all rows (ECCE).
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
@@ -28,14 +26,13 @@ def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | Non
     Notes
     -----
     With rows in order of score, ``S_0 = 0`` and ``S_k = Σ_{i ≤ k} w_i (y_i - p_i)``, the ECCE is
-    ``(max S_k - min S_k) / Σ w``. Here k stops only at the last row of each distinct score: an interval of
-    scores can't split a tie, so the order of tied rows doesn't matter. There are no bins to choose. The
-    statistic is the ECCE-R of Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu, "Metrics of calibration for
-    probabilistic predictions" (JMLR, 2022).
+    ``(max S_k - min S_k) / Σ w``. Only the k at the last row of each distinct score count: an interval of scores
+    can't split a tie, so the order of tied rows doesn't matter. There are no bins to choose. It is the ECCE-R of
+    Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu, "Metrics of calibration for probabilistic predictions" (JMLR, 2022).
 
     Examples
     --------
-    Four rows; the upper two are predicted 1.2 positives, and 2 are observed:
+    For the upper two of these four rows, 1.2 positives are predicted and 2 observed:
 
     >>> from trueup.metrics import ecce
     >>> round(ecce([0, 0, 1, 1], [0.1, 0.1, 0.6, 0.6]), 4)
@@ -45,14 +42,12 @@ def ecce(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | Non
 
 
 def ecce_standard_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Standard deviation that the mean error has if the scores are true: the sigma of `ecce_sigma`.
+    """Standard deviation of the mean error if the scores are true: the sigma of `ecce_sigma`.
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels, which are checked but don't matter to sigma, and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, on which sigma doesn't depend; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
@@ -61,8 +56,8 @@ def ecce_standard_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: 
 
     Notes
     -----
-    ``sqrt(Σ w² p (1 - p)) / Σ w``: labels drawn independently from Bernoulli(p). Soft labels vary less than
-    that, so that for them sigma is an upper bound.
+    ``sqrt(Σ w² p (1 - p)) / Σ w``, for labels drawn independently from Bernoulli(p). Soft labels vary less, so for
+    them sigma is an upper bound.
 
     Examples
     --------
@@ -74,25 +69,23 @@ def ecce_standard_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: 
 
 
 def ecce_sigma(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """ECCE in units of its standard error: comparable between data sets of any size.
+    """ECCE in units of what noise gives (its standard error), comparable between data sets of any size.
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
     float
-        `ecce` divided by `ecce_standard_error`. Where every score is 0 or 1, there is no noise: 0 if every
-        label agrees, else infinity.
+        `ecce` divided by `ecce_standard_error`. If every score is 0 or 1, there is no noise: then 0 if every label
+        agrees, else infinity.
 
     Notes
     -----
-    On many rows with true scores this is the range of a standard Brownian motion on [0, 1]: 1.6 on average,
-    above 2.5 one time in twenty.
+    For many rows with true scores this is distributed as the range of a standard Brownian motion on [0, 1]: 1.6 on
+    average, and above 2.5 one time in twenty.
 
     Examples
     --------
@@ -107,14 +100,12 @@ def ecce_sigma(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike
 
 
 def ecce_pvalue(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Chance that true scores show an ECCE at least as large as this one.
+    """Chance that true scores would show an ECCE at least as large as this one.
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
@@ -125,9 +116,9 @@ def ecce_pvalue(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLik
     -----
     ``1 - F(ecce_sigma)``, with F the distribution of the range of a standard Brownian motion on [0, 1],
     ``F(x) = Σ_{k ≥ 0} (8 / x² + 2 / ((k + ½)² π²)) exp(-2 (k + ½)² π² / x²)`` (Feller, "The asymptotic
-    distribution of the range of sums of independent random variables", 1951). It is a limit for many rows of
-    similar weight, with more than a few positives and negatives expected: one lucky row with a score of 0.001
-    is 32 sigmas. Between rows the path misses its extremes, so that the p-value is a little too large: at a
+    distribution of the range of sums of independent random variables", 1951). It is a limit: it needs many rows of
+    similar weight, and more than a few expected positives and negatives, for one lucky row with a score of 0.001 is
+    32 sigmas. A path of few steps misses the extremes between them, so the p-value is a little too large: at a
     significance of 5 %, true scores are rejected in 4 % of cases with 300 rows and in 5 % with 20,000. Ties and soft
     labels push it the same way.
 
@@ -143,7 +134,7 @@ def ecce_pvalue(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLik
 
 
 def in_sigmas(error: float, sigma: float) -> float:
-    """An error in units of its standard error; without noise, any error is infinite."""
+    """An error in units of its standard error; if there is no noise, any error is infinite."""
     if sigma > 0:
         return error / sigma
     return math.inf if error > 0 else 0.0

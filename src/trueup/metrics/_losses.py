@@ -13,21 +13,19 @@ def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike |
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
     float
-        The loss, in nats a row.
+        The loss, in nats per row.
 
     Notes
     -----
-    ``-Σ w (y log p + (1 - y) log(1 - p)) / Σ w``. A score of 0 or 1 counts as the number next to it, 2.2e-308 or
-    1 − 1.1e-16, as it does in a fit: if it is wrong it costs 708 or 37 nats, and not infinitely many. For labels 0
-    and 1 and float64 scores this is scikit-learn's ``log_loss``, which cuts scores at 2.2e-16 and 1 − 2.2e-16.
+    ``-Σ w (y log p + (1 - y) log(1 - p)) / Σ w``. Scores of 0 and 1 count as the nearest floats, 2.2e-308 and
+    1 − 1.1e-16, as they do in a fit: a wrong one costs 708 or 37 nats instead of infinitely many. scikit-learn's
+    ``log_loss`` is the same but for clipping at 2.2e-16 and 1 − 2.2e-16.
 
     Examples
     --------
@@ -42,28 +40,22 @@ def log_loss(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike |
 
 
 def clipped_scores(scores: FloatArray) -> FloatArray:
-    """Scores as the log loss takes them, and a fit too: 0 and 1 are the numbers next to them."""
+    """Scores as the log loss and a fit take them: 0 and 1 become the nearest floats that have a logarithm."""
     return np.clip(scores, _native.LOWEST_SCORE, _native.HIGHEST_SCORE)
 
 
 def brier_score(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Weighted mean of the squared difference of label and score; lower is better.
+    """Weighted mean of the squared difference between label and score; lower is better.
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
     float
-        The score, in [0, 1].
-
-    Notes
-    -----
-    ``Σ w (y - p)² / Σ w``, for soft labels too.
+        The score in [0, 1]: ``Σ w (y - p)² / Σ w``, for soft labels too.
 
     Examples
     --------
@@ -80,20 +72,18 @@ def average_precision(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: Ar
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1], not all 0; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft, not all 0; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
     float
-        The area, in [0, 1]; a score that ranks at random gets the prevalence.
+        The area, in [0, 1]. Scores that rank at random get the share of positives.
 
     Notes
     -----
-    The step-wise sum of scikit-learn's ``average_precision_score``. A soft label y counts as a positive row
-    of weight ``w y`` and a negative row of weight ``w (1 - y)``.
+    scikit-learn's ``average_precision_score``, where a soft label y counts as a positive row of weight ``w y`` and
+    a negative row of weight ``w (1 - y)``.
 
     Examples
     --------
@@ -113,20 +103,17 @@ def roc_auc(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | 
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1], not all 0 nor all 1; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft, of both classes; probabilities of the positive class; weights of at least 0, if any.
 
     Returns
     -------
     float
-        The area, in [0, 1]: the chance that a positive row scores above a negative one, a tie counting half.
+        The area, in [0, 1]: how often a positive row scores above a negative one, ties counting half.
 
     Notes
     -----
-    Computed by scikit-learn's ``roc_auc_score``. A soft label y counts as a positive row of weight ``w y``
-    and a negative row of weight ``w (1 - y)``.
+    scikit-learn's ``roc_auc_score``, where soft labels count as they do in `average_precision`.
 
     Examples
     --------
@@ -160,6 +147,6 @@ def _with_hard_labels(rows: Observations) -> Observations:
 def _check_class_present(rows: Observations, label: int) -> None:
     if not np.any(rows.weights[rows.labels == label] > 0):
         raise LabelError(
-            f"y_true: no row with a weight above 0 has label {label}, so that this metric has no value. "
+            f"y_true: no row with a weight above 0 has label {label}, so this metric has no value. "
             "Pass rows of both classes, or use log_loss or brier_score."
         )

@@ -1,4 +1,4 @@
-"""The multicalibration error: the worst of many segments."""
+"""The worst of many segments: by their ECCE, or by any metric."""
 
 from __future__ import annotations
 
@@ -50,15 +50,13 @@ def multicalibration_error(
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
     X : table, optional
         Features that segments are made of: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy
         array. Without it, and without segments, all rows are the only segment.
     segments : mapping, sequence or table, optional
-        Segments to take instead: masks by name, a table of booleans, or conditions on `X`.
+        Your own segments instead: masks by name, a table of booleans, or conditions on `X`.
     unit : {"sigma", "absolute", "alpha"}, default="sigma"
         The MCE itself; times the standard error of all rows; or over the square root of the number of rows.
     features : sequence of str, optional
@@ -72,33 +70,33 @@ def multicalibration_error(
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
-        Sigmas are taken of at least this variance of a segment's sum of errors, in squared rows; 0 gives the
+        The least variance of a segment's sum of errors, in squared rows, that sigmas are computed with; 0 gives the
         paper's sigmas.
     max_segments : int, optional
-        Take the first so many segments only, in order of depth and of the columns.
+        Only measure this many segments, the first in order of depth and of the columns.
     splits_lumps : bool, default=True
-        Whether numbers of which most are one value are cut around it; False leaves them whole, as the paper does.
+        Whether a column of numbers most of which are equal is cut around that value; False leaves it whole, as the
+        paper does.
     n_jobs : int, optional
         Threads; None is all cores. The result doesn't depend on it.
 
     Returns
     -------
     float
-        The MCE; NaN if no segment is large enough. Noise alone makes it grow with the number of segments: judge
-        it with `trueup.audit`, which knows what true scores would show.
+        The MCE; NaN if no segment is large enough. Noise alone makes it grow with the number of segments: judge it
+        with `trueup.audit`, which knows what true scores would show.
 
     Notes
     -----
-    The maximum of ``ecce_sigma`` over all conjunctions of at most `max_depth` features, all rows among them. A
-    categorical feature keeps its most frequent values and pools the others, a numerical one is cut at quantiles,
-    missing is a value of its own. The definition is that of the MCGrad paper, except that no segment is left out
-    for coming late, that a sigma is never less than that of `min_variance`, for a single row would be many sigmas
-    where next to no noise is expected, and that numbers of which most are one value are cut around it instead of
-    left whole.
+    The maximum of ``ecce_sigma`` over all conjunctions of at most `max_depth` features, including all rows. A
+    categorical feature keeps its most frequent values and pools the others, a numerical one is cut at quantiles, and
+    missing is a value of its own. This is the definition of the MCGrad paper with three changes: no segment is left
+    out because it comes late; a sigma is at least that of `min_variance`, because where hardly any noise is expected,
+    a single row would be many sigmas; and `splits_lumps`.
 
     Examples
     --------
-    Right on the whole, and four sigmas off in each half:
+    Right overall, and four sigmas off in each half:
 
     >>> from trueup.metrics import multicalibration_error
     >>> y, p = [1] * 16 + [0] * 16, [0.5] * 32
@@ -152,12 +150,12 @@ def multicalibration_error(
 
 
 def multicalibration_scorer(**options: Any) -> Callable[..., float]:
-    """Return a scikit-learn scorer: minus the multicalibration error over the segments of the table it is given.
+    """Return a scikit-learn scorer: minus the multicalibration error over the segments of its table.
 
     Parameters
     ----------
     **options : object
-        Options of `multicalibration_error`; without `X`, the table that the estimator predicts on is taken.
+        Options of `multicalibration_error`; `X` is by default the table that the estimator predicts on.
 
     Returns
     -------
@@ -179,7 +177,7 @@ def multicalibration_scorer(**options: Any) -> Callable[..., float]:
         """Minus the multicalibration error of an estimator's probabilities."""
         if len(estimator.classes_) != 2:
             raise ParameterError(
-                f"The multicalibration error is of two classes, and {type(estimator).__name__} has "
+                f"The multicalibration error needs two classes, and {type(estimator).__name__} has "
                 f"{len(estimator.classes_)}. Score one class against the others."
             )
         labels = np.asarray(y) == estimator.classes_[1]
@@ -206,19 +204,17 @@ def maximum_over_segments(
     metric : callable
         Any metric of this module, or another ``f(y_true, y_prob, *, sample_weight) -> float``. For a metric
         with options, pass a ``functools.partial``.
-    y_true : array-like of shape (n,)
-        Labels or outcomes, as the metric takes them.
-    y_prob : array-like of shape (n,)
-        Probabilities or predictions, as the metric takes them.
+    y_true, y_prob : array-like of shape (n,)
+        Labels or outcomes, and probabilities or predictions, as the metric takes them.
     segments : mapping, sequence or table
         The segments: masks by name, a boolean array of shape (n, segments), a table of any library with a boolean
         column for each segment, or conditions on `X` such as ``["country = NO", "age < 25"]``.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+        Weights of at least 0, if any.
     min_rows : int
         Segments with fewer rows of weight above 0 are left out.
     X : table, optional
-        What conditions are about.
+        The columns that conditions are about.
 
     Returns
     -------
@@ -227,14 +223,13 @@ def maximum_over_segments(
 
     Notes
     -----
-    ``max_g metric(rows of g)``: the multi-segment error of the literature on multicalibration, for instance the
-    largest smECE. For a metric of which more is better the largest value is not the worst one. The largest of
-    many noisy values is large by chance; a metric in sigmas, such as `ecce_sigma`, at least makes small and
-    large segments comparable.
+    For instance the largest smECE, as in the literature on multicalibration. If higher is better, the largest value
+    is not the worst. The largest of many noisy values is large by chance; a metric in sigmas, such as `ecce_sigma`,
+    at least makes small and large segments comparable.
 
     Examples
     --------
-    Right on all rows together, wrong by 0.5 in each half:
+    Right on all rows together, and wrong by 0.5 in each half:
 
     >>> from trueup.metrics import ecce, maximum_over_segments
     >>> labels, scores = [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]

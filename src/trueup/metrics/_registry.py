@@ -27,10 +27,10 @@ class Metric:
     name: str
     label: str
     subject: str
-    better: Better
-    form: Literal["decimal", "percent", "sigmas"]
     reads: str
     function: Callable[..., float]
+    better: Better = "lower"
+    form: Literal["decimal", "percent", "sigmas"] = "decimal"
 
     @property
     def title(self) -> str:
@@ -63,8 +63,6 @@ _ALL = (
         name="log_loss",
         label="log loss",
         subject="Log loss",
-        better="lower",
-        form="decimal",
         reads="How surprised the scores are by the labels, on average per row. Lower is better.",
         function=log_loss,
     ),
@@ -72,8 +70,6 @@ _ALL = (
         name="brier",
         label="Brier score",
         subject="The Brier score",
-        better="lower",
-        form="decimal",
         reads="The mean squared difference between score and label. Lower is better.",
         function=brier_score,
     ),
@@ -81,46 +77,41 @@ _ALL = (
         name="prauc",
         label="PRAUC",
         subject="PRAUC",
-        better="higher",
-        form="decimal",
         reads="How well the highest scores pick out the positives. Higher is better.",
         function=average_precision,
+        better="higher",
     ),
     Metric(
         name="auroc",
         label="AUROC",
         subject="AUROC",
-        better="higher",
-        form="decimal",
         reads="How often a positive row scores above a negative one. Higher is better.",
         function=roc_auc,
+        better="higher",
     ),
     Metric(
         name="ecce",
         label="ECCE",
         subject="Calibration error (ECCE)",
-        better="lower",
-        form="percent",
         reads="The largest sum of errors over any range of scores, as a share of all rows. Lower is better.",
         function=ecce,
+        form="percent",
     ),
     Metric(
         name="ece",
         label="ECE",
         subject="Calibration error (ECE)",
-        better="lower",
-        form="percent",
         reads="The mean distance between predicted and observed in ten bins of the score. Lower is better.",
         function=expected_calibration_error,
+        form="percent",
     ),
     Metric(
         name="mce",
         label="MCE",
         subject="The worst segment's calibration error (MCE)",
-        better="lower",
-        form="sigmas",
         reads="The largest ECCE of any segment, in units of what noise gives (σ). Lower is better.",
         function=multicalibration_error,
+        form="sigmas",
     ),
 )
 

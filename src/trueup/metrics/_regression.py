@@ -1,4 +1,4 @@
-"""ECCE of real-valued predictions, with the noise of the outcomes estimated from the outcomes themselves."""
+"""ECCE of real-valued predictions, with the noise estimated from the outcomes themselves."""
 
 import math
 from dataclasses import dataclass
@@ -12,19 +12,17 @@ from trueup.metrics._checks import FloatArray, check_outcomes
 from trueup.metrics._ecce import in_sigmas
 from trueup.metrics._ties import Ties, find_ties, range_of_sums
 
-# Residuals that are all the same differ by this much, of the largest, through rounding alone.
+# Rounding alone makes equal residuals differ by this share of the largest.
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 def regression_ecce(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Largest error of the mean of any interval of predictions, times the interval's share of all rows.
+    """Largest sum of errors over any interval of predictions, per row of all rows (ECCE).
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Outcomes, which may be any finite numbers, and predictions of their mean.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_pred, sample_weight : array-like of shape (n,)
+        Outcomes, which are any finite numbers; predictions of their mean; and weights of at least 0, if any.
 
     Returns
     -------
@@ -34,12 +32,12 @@ def regression_ecce(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Arra
 
     Notes
     -----
-    The same path as in `ecce`: rows in order of prediction, ``S_k = Σ_{i ≤ k} w_i (y_i - f_i)``, and
+    As in `ecce`: with rows in order of prediction and ``S_k = Σ_{i ≤ k} w_i (y_i - f_i)``, it is
     ``(max S_k - min S_k) / Σ w`` over the k at the last row of each distinct prediction.
 
     Examples
     --------
-    Four rows, of which the upper two are predicted too low by 3 each:
+    The predictions of the upper two of these four rows are too low by 3 each:
 
     >>> from trueup.metrics import regression_ecce
     >>> regression_ecce([10, 12, 23, 25], [11, 11, 20, 22])
@@ -52,14 +50,12 @@ def regression_ecce(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Arra
 def regression_ecce_standard_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Standard deviation of the mean error, estimated: the sigma of `regression_ecce_sigma`.
+    """Estimated standard deviation of the mean error: the sigma of `regression_ecce_sigma`.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Outcomes, which may be any finite numbers, and predictions of their mean.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_pred, sample_weight : array-like of shape (n,)
+        Outcomes, which are any finite numbers; predictions of their mean; and weights of at least 0, if any.
 
     Returns
     -------
@@ -68,22 +64,19 @@ def regression_ecce_standard_error(
 
     Notes
     -----
-    Probabilities say how much labels vary; predictions of a mean don't. What is needed is the variance of
-    ``Σ a_i``, where ``a_i = w_i (y_i - f_i)`` in order of prediction. If rows are independent and
-    ``E[a_i] = 0``, then ``½ (a_i - a_{i+1})²`` is on average the mean of the variances of the two, whatever
-    these are. An error that changes slowly with the prediction cancels in it if the weights are alike, which in
-    ``a_i²`` it would not. The estimate is
+    Probabilities say how much labels vary; predictions of a mean don't, so the variance of ``Σ a_i`` is estimated
+    from ``a_i = w_i (y_i - f_i)`` in order of prediction. If rows are independent and ``E[a_i] = 0``, the mean of
+    ``½ (a_i - a_{i+1})²`` is the average of their two variances. An error that changes slowly with the prediction
+    cancels in these differences if weights are similar, and would not in ``a_i²``. The estimate is
 
     ``V = n / (n - 1) · ½ Σ_{i < n} (a_i - a_{i+1})²``, and ``sigma = √V / Σ w``
 
-    (von Neumann, Kent, Bellinson and Hart, "The mean square successive difference", 1941). Its mean is the
-    variance if the first and last row vary as much as rows do on average; the two count half, which is off
-    by no more than their share of the whole.
+    (von Neumann, Kent, Bellinson and Hart, "The mean square successive difference", 1941). The first and last row
+    count half in it, so it is unbiased if those two vary as much as the others do on average.
 
-    Rows of one prediction have no order. V is the average over all orders they could have: with m rows, mean
-    ā and squares ``Q = Σ (a - ā)²`` in each tie, the pairs inside it give Q on average, and the pair between
-    it and the next, ``½ (Q/m + Q'/m' + (ā - ā')²)``. So
-    ``V = n / (n - 1) · (Σ Q + ½ Σ (Q/m + Q'/m' + (ā - ā')²))``. If all predictions are the same, this is
+    Rows of equal prediction have no order, so V is the average over all their orders. A tie of m rows with mean ā
+    and ``Q = Σ (a - ā)²`` gives Q by the pairs inside it, and ``½ (Q/m + Q'/m' + (ā - ā')²)`` by the pair between it
+    and the next: ``V = n / (n - 1) · (Σ Q + ½ Σ (Q/m + Q'/m' + (ā - ā')²))``. If all predictions are equal, that is
     n times the sample variance.
 
     At least two rows of weight above 0 are needed. Each row is one observation, whatever its weight.
@@ -101,25 +94,22 @@ def regression_ecce_standard_error(
 
 
 def regression_ecce_sigma(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """ECCE of predictions in units of its standard error: comparable between data sets of any size and unit.
+    """ECCE of predictions in units of what noise gives, comparable between data sets of any size and unit.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Outcomes, which may be any finite numbers, and predictions of their mean.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_pred, sample_weight : array-like of shape (n,)
+        Outcomes, which are any finite numbers; predictions of their mean; and weights of at least 0, if any.
 
     Returns
     -------
     float
-        `regression_ecce` divided by `regression_ecce_standard_error`. Where all weighted residuals are the
-        same, there is no noise: 0 if they are 0, else infinity.
+        `regression_ecce` divided by `regression_ecce_standard_error`. If all weighted residuals are equal, there is
+        no noise: then 0 if they are 0, else infinity.
 
     Notes
     -----
-    On many rows with true predictions this is the range of a standard Brownian motion on [0, 1]: 1.6 on
-    average, above 2.5 one time in twenty.
+    For many rows with true predictions it is distributed as `ecce_sigma` is for true scores.
 
     Examples
     --------
@@ -134,14 +124,12 @@ def regression_ecce_sigma(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight
 
 
 def regression_ecce_pvalue(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Chance that true predictions show an ECCE at least as large as this one.
+    """Chance that true predictions would show an ECCE at least as large as this one.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Outcomes, which may be any finite numbers, and predictions of their mean.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_pred, sample_weight : array-like of shape (n,)
+        Outcomes, which are any finite numbers; predictions of their mean; and weights of at least 0, if any.
 
     Returns
     -------
@@ -150,9 +138,8 @@ def regression_ecce_pvalue(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weigh
 
     Notes
     -----
-    ``1 - F(regression_ecce_sigma)`` with the F of `ecce_pvalue`. It is a limit for many independent rows of
-    which none dominates: not for a handful of rows, nor for outcomes with tails so heavy that a few of them
-    make up the variance.
+    ``1 - F(regression_ecce_sigma)``, with the F of `ecce_pvalue`. It is a limit for many independent rows of which
+    none dominates. Don't use it for a handful of rows, or if a few outcomes make up most of the variance.
 
     Examples
     --------

@@ -18,26 +18,22 @@ from trueup.metrics._density import ScoreDensity, density_of
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
-    """Predicted and observed, a value for each bin of scores.
+    """Predicted and observed in each bin of scores.
 
     Attributes
     ----------
-    score : array of float64
-        Predicted: the mean score.
-    rate : array of float64
-        Observed: the share of positives.
+    score, rate : array of float64
+        Predicted and observed: the mean score and the share of positives.
     low, high : array of float64
-        Between which rates the true one lies, with a chance of `confidence`.
-    weight : array of float64
-        The weight of the rows in the bin.
-    rows : array of int64
-        How many rows are in it.
+        The band that covers the true rate, with a chance of `confidence`.
+    weight, rows : array
+        The weight of the rows in the bin, and how many there are.
     lowest, highest : array of float64
         The lowest and the highest score in it.
     confidence : float
-        The chance with which a band covers.
+        The chance that a band covers the true rate.
     density : ScoreDensity
-        Where the scores are.
+        How the scores are distributed.
 
     Examples
     --------
@@ -65,18 +61,16 @@ class ReliabilityCurve:
 def reliability_curve(
     y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_bins: int = 10, confidence: float = 0.95
 ) -> ReliabilityCurve:
-    """Predicted against observed, in bins of scores that hold the same weight.
+    """Predicted against observed, in bins of scores that weigh the same.
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels of two classes, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels of two classes, or soft ones; probabilities of the positive class; and weights of at least 0, if any.
     n_bins : int, default=10
-        The most bins. Rows of one score are never parted, so that there are fewer where scores repeat.
+        The most bins. Rows of equal score stay together, so there are fewer bins if scores repeat.
     confidence : float, default=0.95
-        The chance with which each bin's band covers its true rate.
+        The chance that a bin's band covers its true rate.
 
     Returns
     -------
@@ -85,11 +79,10 @@ def reliability_curve(
 
     Notes
     -----
-    The bins are those of ``expected_calibration_error(..., binning="mass")``. A bin's band is Wilson's interval
-    for a rate among ``(Σ w)² / Σ w²`` rows (Kish's effective number), so that it doesn't depend on the scale of
-    the weights. A row counts as one observation whatever its weight: a row of weight 2 moves a point as two
-    rows do, but two rows are two coin tosses, and make the band narrower. Where true rates differ within a bin, or
-    labels are soft, outcomes vary less than Wilson supposes, and the band covers a little more often than asked.
+    The bins are those of ``expected_calibration_error(..., binning="mass")``. A bin's band is Wilson's interval for a
+    rate among ``(Σ w)² / Σ w²`` rows (Kish's effective number). The scale of the weights doesn't matter, and each row
+    is one observation: a row of weight 2 moves a point as two rows do, but only two rows make the band narrower. If
+    true rates differ within a bin, or labels are soft, the band covers a little more often than asked.
 
     Examples
     --------
@@ -102,13 +95,13 @@ def reliability_curve(
 
 
 def reliability_of(rows: Observations, n_bins: int, confidence: float = 0.95) -> ReliabilityCurve:
-    """The same for rows that were checked, all of weight above 0."""
+    """Compute a `reliability_curve` from rows that were checked, all of weight above 0."""
     check_whole("n_bins", n_bins, 1)
     check_fraction("confidence", confidence)
     bins = bins_of_mass(rows, n_bins)
     bins = (np.cumsum(np.bincount(bins) > 0) - 1)[bins]  # some are empty where scores repeat
     weight = _sums(bins, rows.weights)
-    # A mean can end a rounding error outside of what it is the mean of.
+    # Rounding can put a mean just outside the range of its values.
     rate = np.clip(_sums(bins, rows.weights * rows.labels) / weight, 0, 1)
     lowest, highest = np.full(len(weight), np.inf), np.full(len(weight), -np.inf)
     np.minimum.at(lowest, bins, rows.scores)
@@ -131,7 +124,7 @@ def reliability_of(rows: Observations, n_bins: int, confidence: float = 0.95) ->
 
 
 def wilson_interval(rate: FloatArray, n: FloatArray, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
-    """Wilson's interval for a rate among n rows; unlike the normal one it is right near 0 and 1 too."""
+    """Wilson's interval for a rate among n rows, which unlike the normal one also holds near 0 and 1."""
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
@@ -139,5 +132,5 @@ def wilson_interval(rate: FloatArray, n: FloatArray, confidence: float = 0.95) -
 
 
 def _sums(bins: npt.NDArray[np.intp], values: FloatArray) -> FloatArray:
-    """The sum of one value a row in each bin."""
+    """Sum one value per row in each bin."""
     return np.asarray(np.bincount(bins, values), dtype=np.float64)

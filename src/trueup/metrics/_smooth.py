@@ -1,4 +1,4 @@
-"""The calibration error after smoothing with a kernel whose width fits the error: smECE."""
+"""The calibration error after smoothing with a kernel whose width fits the error (smECE)."""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,22 +8,20 @@ from numpy.typing import ArrayLike
 
 from trueup.metrics._checks import FloatArray, Observations, check_observations
 
-# The discretisation of relplot 1.0, so that its values can be compared with ours. Widths are multiples of
-# 1 / _WIDTHS; the narrowest that is tried is 2 / _WIDTHS.
+# The discretisation of relplot 1.0, so that its values can be compared with ours. Widths are multiples of 1 / _WIDTHS,
+# and at least two of them.
 _WIDTHS = 1024
 _GRID_STEPS, _GRID_STEPS_A_WIDTH = 1000, 10
 _MESH_POINTS, _MESH_POINTS_A_WIDTH = 200, 10
 
 
 def smooth_calibration_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Calibration error, without bins, that changes little when scores change little (smECE).
+    """Calibration error without bins, which changes little when scores change little (smECE).
 
     Parameters
     ----------
-    y_true, y_prob : array-like of shape (n,)
-        Labels 0 and 1, or soft labels in [0, 1]; and probabilities of the positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; by default every row weighs the same.
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Labels, 0 and 1 or soft ones between; probabilities of the positive class; and weights of at least 0, if any.
 
     Returns
     -------
@@ -33,24 +31,21 @@ def smooth_calibration_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_wei
     Notes
     -----
     With a kernel K of width σ, ``smECE_σ = ∫ |Σ w_i (p_i - y_i) K_σ(t, p_i)| dt / ∫ Σ w_i K_σ(t, p_i) dt``. It
-    falls as σ grows, and smECE is its value at the σ that it equals. It lies between a multiple of the distance
-    to the nearest scores that are calibrated and a multiple of that distance's square root (Błasiok and
-    Nakkiran, "Smooth ECE: principled reliability diagrams via kernel smoothing", ICLR 2024).
+    falls as σ grows, and smECE is its value where it equals σ. It lies between a multiple of the distance to the
+    nearest calibrated scores and a multiple of that distance's square root (Błasiok and Nakkiran, "Smooth ECE:
+    principled reliability diagrams via kernel smoothing", ICLR 2024).
 
-    K is Gaussian and reflected at 0 and 1. Values agree with the authors' package relplot 1.0, whose
-    discretisation this follows: a grid of 1,000 steps or 10 a width, between whose points a row is shared out;
-    a kernel that ends at a distance of ½; the integrals as sums over 200 points or 10 a width; and σ found by
-    bisection as the next multiple of 1/1024 above, at least 2/1024. Two things follow from it. The grid's
-    first and last point are not reflected, so that rows with a score of exactly 0 or 1 count half, and those
-    within a grid step of it between half and whole: where most scores are below 0.001, the others count too
-    much. And relplot adds 0.0001 of a row to the density, which no weights could agree with: its values are
-    lower by a share of 0.0001 / n to 0.0003 / n.
-
-    The cost is O(n) for each of up to 5 grids, plus a Fourier transform of each.
+    K is Gaussian and reflected at 0 and 1. Values agree with the authors' package relplot 1.0, whose discretisation
+    this follows: a grid of 1,000 steps, or 10 per width, with each row shared between the two nearest points; a kernel
+    cut off at a distance of ½; integrals as sums over 200 points, or 10 per width; and σ found by bisection, rounded
+    up to a multiple of 1/1024, at least 2/1024. As there, the first and last point of the grid are not reflected:
+    rows with a score of exactly 0 or 1 count half, so if most scores are below 0.001, the others count too much.
+    Unlike there, nothing is added to the density (relplot adds 0.0001 of a row, which lowers its values by at most
+    0.03 % / n). The cost is O(n) for each of up to 5 grids, plus a Fourier transform of each.
 
     Examples
     --------
-    Scores that are a tenth too high, everywhere:
+    All scores are a tenth too high:
 
     >>> from trueup.metrics import smooth_calibration_error
     >>> round(smooth_calibration_error([0.1, 0.4, 0.7], [0.2, 0.5, 0.8]), 4)
@@ -60,7 +55,7 @@ def smooth_calibration_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_wei
 
     @cache
     def on_grid(steps: int) -> tuple[FloatArray, FloatArray]:
-        """The errors and the weights of all rows on a grid of so many steps."""
+        """The errors and the weights of all rows, on a grid with this many steps."""
         errors = rows.weights * (rows.scores - rows.labels)
         return _shared_out(rows, errors, steps), _shared_out(rows, rows.weights, steps)
 
@@ -68,7 +63,7 @@ def smooth_calibration_error(y_true: ArrayLike, y_prob: ArrayLike, *, sample_wei
 
 
 def _where_width_equals_error(error_at: Callable[[float], float]) -> float:
-    """The error at the narrowest width, of those a bisection tries, that is not below its own error."""
+    """The error at the narrowest width, of those that a bisection tries, that is not below its own error."""
     too_narrow, wide_enough = 0, _WIDTHS
     while wide_enough - too_narrow > 1:
         middle = (too_narrow + wide_enough) // 2
@@ -89,7 +84,7 @@ def _error_at(width: float, on_grid: Callable[[int], tuple[FloatArray, FloatArra
 
 
 def _shared_out(rows: Observations, values: FloatArray, steps: int) -> FloatArray:
-    """Share every row's value between the two grid points around its score, the nearer one getting more."""
+    """Share each row's value between the two grid points around its score; the nearer one gets more."""
     places = rows.scores * steps
     left = np.minimum(places.astype(np.intp), steps - 1)
     to_the_right = np.bincount(left, values * (places - left), steps)
@@ -105,8 +100,8 @@ def _smoothed(values: FloatArray, width: float) -> FloatArray:
     # Reflected at both ends again and again, the grid is a circle.
     circle = np.concatenate((values, values[-2:0:-1]))
     kernel = np.zeros(len(circle))
-    # With an even number of points the kernel's peak falls between two of them, half a step off. That is
-    # relplot's way, and matters for the widths 3 and 7 of 1024 alone.
+    # With an even number of points the kernel's peak falls between two of them, half a step off. That is relplot's
+    # way, and only matters for the widths 3 and 7 of 1024.
     kernel[np.arange(points) - points // 2] = np.exp(-0.5 * ((np.linspace(0, 1, points) - 0.5) / width) ** 2)
     product = np.fft.rfft(circle) * np.fft.rfft(kernel)
     smoothed: FloatArray = np.fft.irfft(product, len(circle))[:points]

@@ -1,4 +1,4 @@
-"""Rows in order of score, where rows of one score are never told apart."""
+"""Rows in order of score, with rows of equal score taken together."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -25,12 +25,12 @@ class Ties:
         return np.diff(self.starts, append=len(self.order))
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """The sum of one value a row over the rows of each score."""
+        """Sum one value per row over the rows of each score."""
         summed: FloatArray = np.add.reduceat(values[self.order], self.starts)
         return summed
 
     def of_rows(self, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
-        """The value of each row's score, from one value a score."""
+        """Spread one value per score over the rows."""
         spread = np.empty(len(self.order), dtype=values.dtype)
         spread[self.order] = np.repeat(values, self.counts)
         return spread
