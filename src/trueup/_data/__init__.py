@@ -1,9 +1,16 @@
 """Any table or stream in, checked arrays out; the only door to narwhals."""
 
-from trueup._data._arrow import EXACT_IN_FLOATS, arrow_to_numpy, floats_to_arrow
+from trueup._data._arrow import (
+    EXACT_IN_FLOATS,
+    arrow_to_numpy,
+    field_at,
+    floats_to_arrow,
+    follow,
+    scalar_of,
+    unpack_at,
+)
 from trueup._data._columns import Column, kind_in_words, kind_of, plain
 from trueup._data._csv import csv_schema, read_csv, with_category_text, with_faithful_text, write_csv
-from trueup._data._flatbuffers import field_at, follow, scalar_of, unpack_at
 from trueup._data._frames import build_table, json_values, library_of, subtable, to_arrow, with_columns
 from trueup._data._groups import Hashes, hash_column, mix_hashes
 from trueup._data._labels import LabelClasses, Labels, read_labels

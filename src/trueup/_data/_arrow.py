@@ -1,4 +1,4 @@
-"""Numbers and times in Arrow arrays as NumPy arrays, by way of their buffers.
+"""Arrow's bytes, read here: numbers and times from the buffers of arrays, and fields from the metadata of messages.
 
 Arrow's own conversions, `to_numpy` and even `pyarrow.scalar`, import pandas wherever it is installed. That
 costs half a second and much memory, which scoring must not pay.
@@ -6,6 +6,7 @@ costs half a second and much memory, which scoring must not pay.
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,3 +74,39 @@ def _numpy_type(arrow_type: pa.DataType) -> np.dtype[Any]:
         return np.dtype(f"timedelta64[{arrow_type.unit}]")
     name = str(arrow_type)
     return np.dtype({"halffloat": "float16", "float": "float32", "date64[ms]": "datetime64[ms]"}.get(name, name))
+
+
+# Arrow believes what a message declares: a compressed buffer of a kilobyte may state that it unfolds to a terabyte. So
+# what a stranger's bytes ask for is read here before Arrow reads them, with every offset of the flatbuffer checked.
+
+
+def follow(message: bytes, place: int) -> int:
+    """Where a table is whose offset stands at a place."""
+    return int(place + unpack_at("<I", message, place)[0])
+
+
+def field_at(message: bytes, table: int, number: int) -> int | None:
+    """Where a field of a table stands; None if it has its default value."""
+    vtable = table - unpack_at("<i", message, table)[0]
+    (size,) = unpack_at("<H", message, vtable)
+    entry = 4 + 2 * number
+    if entry + 2 > size:
+        return None
+    (offset,) = unpack_at("<H", message, vtable + entry)
+    return table + offset if offset else None
+
+
+def scalar_of(form: str, message: bytes, table: int, number: int) -> int:
+    """A number in a table; the default of all that are read here is 0."""
+    at = field_at(message, table, number)
+    return 0 if at is None else unpack_at(form, message, at)[0]
+
+
+def unpack_at(form: str, data: bytes, place: int) -> tuple[int, ...]:
+    """The numbers at a place, or a ValueError if it is outside."""
+    try:
+        if place >= 0:  # below, Python would count from the end
+            return struct.unpack_from(form, data, place)
+    except struct.error:
+        pass
+    raise ValueError("an offset points outside")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -54,29 +54,19 @@ class FileSource:
     kinds: Mapping[str, ValueKind]  # of columns of a CSV file whose types would otherwise be guessed
 
     @classmethod
-    def of(
-        cls,
-        found: Found,
-        written: Written,
-        folder_types: Mapping[str, pa.DataType],
-        kinds: Mapping[str, ValueKind],
-    ) -> FileSource:
+    def of(cls, found: Found, written: Written, told_types: ColumnTypes, kinds: Mapping[str, ValueKind]) -> FileSource:
         """The file, looked at but not read."""
         import pyarrow as pa
 
         name = repr(found.path)
         with telling_problems(name, f" as {written.format.value}"):
-            schema, names, n_rows = (
-                _look_at_csv(found.path, written.dialect)
-                if written.format is Format.CSV
-                else _LOOK[written.format](found.path)
-            )
+            schema, names, n_rows = _LOOK[written.format](found.path, written.dialect)
         schema = schema and schema_without_views(schema)
         types = dict.fromkeys(names) if schema is None else types_of(schema, name)
         told = {column: value for column, value in found.in_folders.items() if column not in types}
         for column in told:
-            schema = schema and schema.append(pa.field(column, folder_types[column]))
-        types = {**types, **{column: folder_types[column] for column in told}}
+            schema = schema and schema.append(pa.field(column, told_types[column]))
+        types = {**types, **{column: told_types[column] for column in told}}
         return cls(found.path, written.format, written.dialect, types, schema, n_rows, told, kinds)
 
     @property
@@ -128,19 +118,17 @@ class FileSource:
         return table.select(list(columns))
 
 
-Look: TypeAlias = (
-    "tuple[pa.Schema | None, list[str], int | None]"  # what is known of columns, their names, the number of rows
-)
+Look: TypeAlias = "tuple[pa.Schema | None, list[str], int | None]"  # what is known of columns, their names, of rows
 
 
-def _look_at_parquet(path: str) -> Look:
+def _look_at_parquet(path: str, _: Dialect) -> Look:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, pre_buffer=False) as file:
         return file.schema_arrow, file.schema_arrow.names, file.metadata.num_rows
 
 
-def _look_at_arrow(path: str) -> Look:
+def _look_at_arrow(path: str, _: Dialect) -> Look:
     with _opened(path) as reader:
         batches = getattr(reader, "num_record_batches", None)  # what has none has no rows
         return reader.schema, reader.schema.names, 0 if batches == 0 else None
@@ -155,10 +143,7 @@ def _look_at_csv(path: str, dialect: Dialect) -> Look:
     return None, names, None
 
 
-_LOOK: dict[Format, Callable[[str], Look]] = {
-    Format.PARQUET: _look_at_parquet,
-    Format.ARROW: _look_at_arrow,
-}
+_LOOK = {Format.PARQUET: _look_at_parquet, Format.ARROW: _look_at_arrow, Format.CSV: _look_at_csv}
 
 
 def _read_parquet(path: str, columns: list[str], batch_rows: int) -> Iterator[pa.Table]:

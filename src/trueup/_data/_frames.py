@@ -43,7 +43,7 @@ def subtable(X: Any, rows: npt.NDArray[np.bool_] | None = None, columns: Sequenc
         return X if places is None else X[places]
     import narwhals.stable.v2 as nw
 
-    frame = _frame(X)
+    frame = as_frame(X)
     if not isinstance(frame, nw.DataFrame):
         return subtable(np.asarray(X), rows, columns)
     if columns is not None:
@@ -68,7 +68,7 @@ def to_arrow(X: Any) -> pa.Table:
         if X.dtype.names:
             return pa.table({name: _arrow_array(X[name]) for name in X.dtype.names})
         return pa.table({f"x{i}": _arrow_array(X[:, i]) for i in range(X.shape[1])})
-    frame = _frame(X)
+    frame = as_frame(X)
     if not isinstance(frame, nw.DataFrame):
         return to_arrow(np.asarray(X))
     return pa.table({str(name): _arrow_array(frame.get_column(name).to_native()) for name in frame.columns})
@@ -78,7 +78,7 @@ def with_columns(X: Any, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
     """The same table with more columns, in the user's own library; a dict or an array becomes an Arrow table."""
     import narwhals.stable.v2 as nw
 
-    frame = _frame(X)
+    frame = as_frame(X)
     if isinstance(X, Mapping) or not isinstance(frame, nw.DataFrame):
         frame = nw.from_native(to_arrow(X))
     library = frame.implementation
@@ -92,7 +92,7 @@ def with_columns(X: Any, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
     return frame.with_columns(*more).to_native()
 
 
-def _frame(X: Any) -> Any:
+def as_frame(X: Any) -> Any:
     """The table as narwhals knows it, or as it is."""
     import narwhals.stable.v2 as nw
 

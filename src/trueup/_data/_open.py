@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueup._data._files import file_sources
@@ -146,71 +146,64 @@ def open_stream(
     if isinstance(source, Stream):
         return source.with_kinds(kinds) if kinds else source
     format_ = None if file_format is None else Format(file_format)
-    opener = _Opener(format_, None if delimiter is None else delimiter_named(delimiter), kinds or {})
+    between = None if delimiter is None else delimiter_named(delimiter)
+
+    def paths(named: Iterable[str | os.PathLike[str]]) -> list[Source]:
+        """The files that paths name."""
+        if not all(map(os.fspath, named)):
+            raise FileError("A path is empty. Name a file, a folder or a pattern.")
+        return list(file_sources(find_files(named), format_, between, kinds or {}))
+
     if isinstance(source, (list, tuple)):
-        return opener.of_list(source)
-    sources, name, rereadable = opener.of_one(source)
+        return _of_list(source, paths)
+    sources, name, rereadable = _of_one(source, paths)
     return Stream(name, sources, rereadable=rereadable)
 
 
-class _Opener:
-    """Opens sources with the same options."""
+def _of_list(given: Sequence[Any], paths: Callable[[Iterable[Any]], list[Source]]) -> Stream:
+    """The entries one after the other."""
+    if not given:
+        raise TableError("There is nothing to read: the list is empty.")
+    if all(isinstance(source, (str, os.PathLike)) for source in given):
+        first = repr(os.fspath(given[0]))
+        return Stream(first if len(given) == 1 else f"{first} and {len(given) - 1:,} more", paths(given))
+    sources: list[Source] = []
+    rereadable = True
+    for number, source in enumerate(given):
+        if isinstance(source, (list, tuple)):
+            raise TableError(f"Entry {number:,} of the list is a list itself. Pass tables, or paths.")
+        found, _, again = _of_one(source, paths, f"batch {number:,}")
+        sources += found
+        rereadable &= again
+    return Stream("the list", sources, rereadable=rereadable)
 
-    def __init__(self, format_: Format | None, delimiter: str | None, kinds: Mapping[str, ValueKind]) -> None:
-        self.format = format_
-        self.delimiter = delimiter
-        self.kinds = kinds
 
-    def of_list(self, given: list[Any] | tuple[Any, ...]) -> Stream:
-        """The entries one after the other."""
-        if not given:
-            raise TableError("There is nothing to read: the list is empty.")
-        if all(isinstance(source, (str, os.PathLike)) for source in given):
-            first = repr(os.fspath(given[0]))
-            name = first if len(given) == 1 else f"{first} and {len(given) - 1:,} more"
-            return Stream(name, self.of_paths(given))
-        sources: list[Source] = []
-        rereadable = True
-        for number, source in enumerate(given):
-            if isinstance(source, (list, tuple)):
-                raise TableError(f"Entry {number:,} of the list is a list itself. Pass tables, or paths.")
-            found, _, again = self.of_one(source, f"batch {number:,}")
-            sources += found
-            rereadable &= again
-        return Stream("the list", sources, rereadable=rereadable)
+def _of_one(
+    source: Any, paths: Callable[[Iterable[Any]], list[Source]], name: str | None = None
+) -> tuple[list[Source], str, bool]:
+    """What one entry holds, what to call it, and whether it can be read again."""
+    import pyarrow as pa
 
-    def of_one(self, source: Any, name: str | None = None) -> tuple[list[Source], str, bool]:
-        """What one entry holds, what to call it, and whether it can be read again."""
-        import pyarrow as pa
+    if isinstance(source, (str, os.PathLike)):
+        return paths([source]), repr(os.fspath(source)), True
+    query = query_source(source, name)
+    if query is not None:
+        return [query], query.name, True
+    once = isinstance(source, (pa.RecordBatchReader, Iterator))
+    if not once and (_is_table(source) or (name is not None and not _is_iterable(source))):
+        called = name or "the table"
+        return [table_source(source, called)], called, True
+    if once or _is_iterable(source):
+        called = name or f"the {type(source).__name__}"
+        return [IteratedSource(lambda: iter(source), called)], called, not once
+    raise TableError(
+        f"A {type(source).__name__} can't be read as a stream. Pass a path, a list of paths, a folder, a dataset, "
+        "a LazyFrame, a DuckDB relation, a table, or batches."
+    )
 
-        if isinstance(source, (str, os.PathLike)):
-            return self.of_paths([source]), repr(os.fspath(source)), True
-        query = query_source(source, name)
-        if query is not None:
-            return [query], query.name, True
-        if isinstance(source, (pa.RecordBatchReader, Iterator)):
-            called = name or f"the {type(source).__name__}"
-            return [IteratedSource(lambda: iter(source), called)], called, False
-        if _is_table(source):
-            called = name or "the table"
-            return [table_source(source, called)], called, True
-        if isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping)):
-            called = name or f"the {type(source).__name__}"
-            return [IteratedSource(lambda: iter(source), called)], called, True
-        if name is not None:
-            return [table_source(source, name)], name, True
-        raise TableError(
-            f"A {type(source).__name__} can't be read as a stream. Pass a path, a list of paths, a folder, a dataset, "
-            "a LazyFrame, a DuckDB relation, a table, or batches."
-        )
 
-    def of_paths(self, paths: Iterable[str | os.PathLike[str]]) -> list[Source]:
-        """The files that paths name."""
-        named = list(paths)
-        for path in named:
-            if not os.fspath(path):
-                raise FileError("A path is empty. Name a file, a folder or a pattern.")
-        return list(file_sources(find_files(named), self.format, self.delimiter, self.kinds))
+def _is_iterable(source: Any) -> bool:
+    return isinstance(source, Iterable) and not isinstance(source, (bytes, Mapping))
 
 
 def _is_table(source: Any) -> bool:

@@ -17,24 +17,12 @@ from trueup._data._groups import hash_column
 from trueup._data._labels import Labels, read_labels
 from trueup._data._table import CalibrationTable, names_from, read_table
 from trueup._data._vectors import check_length, one_column, read_scores, read_weights
-from trueup.errors import (
-    DataError,
-    LabelError,
-    ParameterError,
-    ScoreError,
-    TableError,
-    WeightError,
-)
+from trueup.errors import DataError, LabelError, ParameterError, ScoreError, TableError, WeightError
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_ERRORS: dict[str, type[DataError]] = {
-    "y": LabelError,
-    "sample_weight": WeightError,
-    "groups": DataError,
-    "time": DataError,
-}
+_ERRORS = {"y": LabelError, "sample_weight": WeightError, "groups": DataError, "time": DataError}
 _NO_FEATURE = ("groups", "time")  # by default; unlike labels, scores and weights they may be asked for
 
 

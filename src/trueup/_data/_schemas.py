@@ -58,16 +58,12 @@ class KindWatch:
             "or leave it out."
         )
 
-    def see(self, column: str, arrow_type: pa.DataType, where: str) -> None:
-        """Refuse a type of another kind than the column had before."""
-        different = self.difference(column, arrow_type, where)
-        if different:
-            raise ColumnError(different)
-
-    def see_all(self, schema: Iterable[pa.Field], where: str) -> None:
+    def see(self, schema: Iterable[pa.Field], where: str) -> None:
         """Refuse a schema in which a column has another kind than before."""
         for field in schema:
-            self.see(field.name, field.type, where)
+            different = self.difference(field.name, field.type, where)
+            if different:
+                raise ColumnError(different)
 
 
 def common_schema(schemas: Sequence[pa.Schema], columns: Sequence[str]) -> pa.Schema:

@@ -55,6 +55,7 @@ def delimiter_of_ending(path: str) -> str | None:
 _HEAD = 2**16  # bytes that are looked at
 _RECORDS = 50  # of them, lines that are looked at
 _DELIMITERS = (",", ";", "\t", "|")
+_SHOWN = {"\t": "tabs"}
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _MAGIC = {b"PAR1": Format.PARQUET, b"ARROW1": Format.ARROW, b"\xff\xff\xff\xff": Format.ARROW}
 _WITH_COMMA, _WITH_POINT = re.compile(r"-?\d+,\d+"), re.compile(r"-?\d+\.\d+")
@@ -111,7 +112,7 @@ def sniff(source: str | bytes, path: str, format_: Format | None, delimiter: str
             f"{_called(path)} is not a {format_.value} file but {_called_format(found)}. Leave the format out."
         )
     if found is not None:
-        named = format_ or _format_of_name(path)
+        named = format_ or _ENDINGS.get(known_ending(path))
         told = "" if named in (None, found) else f"Reading {_called(path)} as what it is: {_called_format(found)}."
         return Written(found, assumed=told)
     format_ = format_ or format_of_ending(path, advice)
@@ -141,7 +142,7 @@ def _csv(start: bytes, path: str, delimiter: str | None, compression: str | None
     if chosen is None:
         chosen = _delimiter(text, whole=len(start) < _HEAD)
         if chosen != ",":
-            assumed.append(f"{_in_words(chosen)} between columns")
+            assumed.append(f"{_SHOWN.get(chosen, repr(chosen))} between columns")
     point = "," if chosen != "," and _has_decimal_commas(_records(text, chosen)) else "."
     if point == ",":
         assumed.append("decimal commas")
@@ -187,20 +188,9 @@ def _has_decimal_commas(records: list[list[str]]) -> bool:
     return with_comma > 0 and with_comma >= sum(any(map(_WITH_POINT.fullmatch, column)) for column in columns)
 
 
-def _format_of_name(path: str) -> Format | None:
-    try:
-        return format_of_ending(path, "")
-    except FileError:
-        return None
-
-
 def _called(path: str) -> str:
     return repr(path) if path else "stdin"
 
 
 def _called_format(format_: Format | None) -> str:
     return "a Parquet file" if format_ is Format.PARQUET else "an Arrow file"
-
-
-def _in_words(delimiter: str) -> str:
-    return {"\t": "tabs"}.get(delimiter, repr(delimiter))

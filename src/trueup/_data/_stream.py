@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from trueup._data._files import FileSource
 from trueup._data._schemas import KindWatch, common_schema, fitted, without_dictionaries
+from trueup._data._sniff import Dialect, Format
 from trueup._data._sources import Batch, IteratedSource, QuerySource
 from trueup._data._table import listed
 from trueup.errors import ColumnError, ParameterError, TableError
@@ -17,7 +18,6 @@ from trueup.errors import ColumnError, ParameterError, TableError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from trueup._data._sniff import Dialect, Format
     from trueup._model import ValueKind
 
 BATCH_ROWS = 131_072
@@ -107,10 +107,6 @@ class Stream:
 
     Attributes
     ----------
-    name : str
-        What messages call it.
-    rereadable : bool
-        Whether it can be read more than once.
     columns : tuple of str
         The columns that every source has, in the order of the first source. Sources without rows don't count.
     partial_columns : mapping of str to str
@@ -246,7 +242,7 @@ class Stream:
             else:
                 found = [source.schema] if source.n_rows != 0 or len(self._sources) == 1 else []
             for schema in found:
-                watch.see_all((schema.field(column) for column in chosen), source.name)
+                watch.see((schema.field(column) for column in chosen), source.name)
             schemas += found
         return common_schema(schemas, chosen)
 
@@ -301,26 +297,10 @@ class Stream:
         return tuple(source.path for source in self._sources if isinstance(source, FileSource))
 
     @property
-    def formats(self) -> tuple[Format, ...]:
-        """How the files are written that are read, one by one."""
-        return tuple(source.format for source in self._sources if isinstance(source, FileSource))
-
-    def dialect_of(self, path: str) -> Dialect:
-        """Return how one of its CSV files is written.
-
-        Parameters
-        ----------
-        path : str
-            The file, as in `files`.
-
-        Returns
-        -------
-        Dialect
-            Its delimiter, and how it is packed.
-        """
-        return next(
-            source.dialect for source in self._sources if isinstance(source, FileSource) and source.path == path
-        )
+    def dialects(self) -> dict[str, Dialect | None]:
+        """How each file is written: the delimiter and the like of a CSV file, None for another format."""
+        files = (source for source in self._sources if isinstance(source, FileSource))
+        return {file.path: file.dialect if file.format is Format.CSV else None for file in files}
 
     @property
     def _capitalized(self) -> str:
@@ -332,7 +312,7 @@ class Stream:
             if source.n_rows == 0:
                 continue
             for batch in source.read(columns, batch_rows):
-                watch.see_all(batch.table.schema, batch.source)
+                watch.see(batch.table.schema, batch.source)
                 yield batch
 
 

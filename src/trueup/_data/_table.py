@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data._columns import Column
+from trueup._data._frames import as_frame
 from trueup._data._readers import column_from_any, column_from_numpy, column_from_series
 from trueup.errors import ColumnError, ParameterError, TableError
 
@@ -99,13 +100,8 @@ def _from_frame(X: Any) -> CalibrationTable | None:
     """From a table of any library that narwhals knows; None if it is something else."""
     import narwhals.stable.v2 as nw
 
-    if type(X).__module__.startswith("pyarrow"):
-        import pyarrow as pa
-
-        if isinstance(X, pa.RecordBatch):  # which narwhals doesn't know
-            X = pa.Table.from_batches([X])
     try:
-        frame = nw.from_native(X, pass_through=True)
+        frame = as_frame(X)
     except nw.exceptions.DuplicateError:
         _checked_names(X.columns if hasattr(X, "iloc") else X.column_names)
         raise

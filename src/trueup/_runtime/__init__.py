@@ -1,9 +1,8 @@
 """What everything runs on: threads, memory, progress, atomic files."""
 
 from trueup._runtime._atomic import atomic_folder, atomic_path, check_folder
-from trueup._runtime._checks import check_fraction, check_number, check_whole
+from trueup._runtime._checks import check_fraction, check_number, check_whole, pin_to
 from trueup._runtime._progress import Progress, shown_progress
-from trueup._runtime._public import pin_to
 from trueup._runtime._resources import (
     Workers,
     cache_folder,

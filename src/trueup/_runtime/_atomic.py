@@ -25,14 +25,17 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     # Forty characters are at most 160 bytes: a long name must not become too long.
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     try:
-        _create(temporary, target, 0o666 if mode is None else 0o600)
+        try:
+            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600))
+        except OSError as error:  # which would name a file that the user doesn't know
+            raise OSError(error.errno, error.strerror, str(target)) from error
         yield temporary
         with open(temporary, "rb+") as written:
             if mode is not None:
                 os.chmod(temporary, mode)
             os.fsync(written.fileno())
         os.replace(temporary, target)
-        sync_folder(target.parent)
+        _sync_folder(target.parent)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -52,32 +55,14 @@ def _mode_of(target: Path) -> int | None:
     return stat.S_IMODE(mode) & 0o777
 
 
-def _create(temporary: Path, target: Path, mode: int) -> None:
-    """Make the temporary file, which must not be there; errors name the file that the user knows."""
-    try:
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from error
-
-
-def sync_file(path: Path) -> None:
-    """Make what was written to a file durable."""
-    with open(path, "rb+") as written:
-        os.fsync(written.fileno())
-
-
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make the rename itself durable, where folders can be opened."""
-    try:
+    with contextlib.suppress(OSError):  # Windows opens no folder, and some file systems don't sync them
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows
-        return
-    try:
-        os.fsync(handle)
-    except OSError:  # a file system that doesn't sync folders
-        pass
-    finally:
-        os.close(handle)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def check_folder(path: str | os.PathLike[str], names: Collection[str]) -> Path:
@@ -111,19 +96,23 @@ def atomic_folder(path: str | os.PathLike[str], names: Collection[str]) -> Itera
     may have: see `check_folder`.
     """
     target = check_folder(path, names)
-    made = _make_parents(target)
+    made = [folder for folder in target.parents if not folder.exists()]  # the innermost first
+    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(6)}.tmp")
     old = temporary.with_suffix(".old")
     try:
         temporary.mkdir()
         yield temporary
-        for file in temporary.rglob("*"):
-            (sync_folder if file.is_dir() else sync_file)(file)
-        sync_folder(temporary)
+        for file in (*temporary.rglob("*"), temporary):
+            if file.is_dir():
+                _sync_folder(file)
+            else:
+                with open(file, "rb+") as written:
+                    os.fsync(written.fileno())
         if target.exists():
             os.rename(target, old)
         os.rename(temporary, target)
-        sync_folder(target.parent)
+        _sync_folder(target.parent)
     finally:
         if old.exists() and not target.exists():  # stopped between the two renames
             os.rename(old, target)
@@ -133,10 +122,3 @@ def atomic_folder(path: str | os.PathLike[str], names: Collection[str]) -> Itera
             for folder in made:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
-
-
-def _make_parents(target: Path) -> list[Path]:
-    """Make the folders above, and give those that were not there, the innermost first."""
-    absent = [folder for folder in target.parents if not folder.exists()]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return absent

@@ -1,9 +1,11 @@
-"""Numbers that options may be."""
+"""Numbers that options may be, and modules that public names say they are of."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from types import FunctionType
 from typing import Any
 
 from trueup.errors import ParameterError
@@ -25,3 +27,13 @@ def check_number(name: str, value: Any, least: float = 0.0) -> None:
     """Refuse what is not a finite number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < math.inf:
         raise ParameterError(f"{name} must be a number of at least {least:g}, got {value!r}.")
+
+
+def pin_to(module: str, names: Iterable[str], namespace: Mapping[str, Any]) -> None:
+    """Set the module of classes and functions to the one that users import them from.
+
+    Pickles and skops files name that module, so they survive when a file moves inside a package.
+    """
+    for name in names:
+        if isinstance(namespace[name], (type, FunctionType)):
+            namespace[name].__module__ = module

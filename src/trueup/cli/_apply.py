@@ -201,7 +201,7 @@ def _streamed(stream: Stream, written_as: Format) -> _Source:
     """Tables of any size, one batch after the other."""
     import pyarrow as pa
 
-    as_text = written_as is Format.CSV and all(format_ is Format.CSV for format_ in stream.formats)
+    as_text = written_as is Format.CSV and None not in stream.dialects.values()
     is_typed = written_as is not Format.CSV
     return _Source(
         stream.name,
@@ -209,7 +209,7 @@ def _streamed(stream: Stream, written_as: Format) -> _Source:
         _whole_files(stream) if as_text else stream.batches(),
         stream.n_rows,
         stream.schema() if is_typed else pa.schema([(name, pa.null()) for name in stream.columns]),
-        stream.dialect_of(stream.files[0]) if as_text else CSV,  # that of the first file is for all
+        (as_text and stream.dialects[stream.files[0]]) or CSV,  # that of the first file is for all
         lambda batch: _as_text(batch, stream) if as_text else batch.table,
         stream.partial_columns,
         stream,
@@ -235,8 +235,7 @@ def _whole_files(stream: Stream) -> Iterator[Batch]:
 
 def _as_text(batch: Batch, stream: Stream) -> Any:
     """The rows of a CSV file, in which nothing changes on the way to another."""
-    path = next(path for path in stream.files if repr(path) == batch.source)
-    dialect = stream.dialect_of(path)
+    path, dialect = next((path, how or CSV) for path, how in stream.dialects.items() if repr(path) == batch.source)
     in_file = set(csv_schema(path, dialect).names)  # others are told by its folders
     own = with_faithful_text(batch.table.select([name for name in stream.columns if name in in_file]), path, dialect)
     for name in stream.columns:
