@@ -22,7 +22,7 @@ def test_losses_are_those_of_the_history_and_the_kept_round_is_marked() -> None:
     assert list(display.train_line_.get_ydata()) == [one.train_loss for one in history]
     assert list(display.validation_line_.get_ydata()) == [one.validation_loss for one in history]
     assert list(display.kept_line_.get_xdata()) == [model.n_rounds_] * 2
-    assert display.ax_.get_ylabel() == "Log loss (mean a row)"
+    assert display.ax_.get_ylabel() == "Log loss (mean per row)"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_base_model_alone_is_drawn() -> None:
 def test_without_validation_there_is_no_second_line() -> None:
     display = LearningCurveDisplay([0, 1], [0.5, 0.4], [math.nan, math.nan], n_rounds=1).plot()
     assert display.validation_line_ is None
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["rows that grew the trees"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["training rows"]
 
 
 def test_rounds_are_whole_numbers() -> None:

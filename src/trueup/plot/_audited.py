@@ -1,4 +1,4 @@
-"""The segments of an audit, as much of them as plots need."""
+"""The segments of an audit, as plots need them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._runtime import check_whole
 from trueup.auditing import AuditResult
-from trueup.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -29,31 +29,24 @@ class AuditedSegment:
 
 
 def worst_segments(result: AuditResult, n_segments: int) -> tuple[AuditedSegment, ...]:
-    """The worst segments of an audit, without those that are wrong only because they overlap another."""
-    _check_count("n_segments", n_segments)
+    """The worst segments of an audit, without those that are only wrong because they overlap another."""
+    check_whole("n_segments", n_segments, 1)
     listed = [row for row in result.to_dict(n_segments)["segments"] if row["explained_by"] is None]
-    return tuple(audited_segment(row) for row in listed)
+    return tuple(_audited_segment(row) for row in listed)
 
 
-def audited_segment(row: dict[str, Any]) -> AuditedSegment:
-    """A row of an audit's list."""
+def _audited_segment(row: dict[str, Any]) -> AuditedSegment:
     # JSON knows no infinity: all scores in the segment are 0 or 1, and wrong.
     sigmas = math.inf if row["ecce_sigma"] is None else row["ecce_sigma"]
     return AuditedSegment(**{one.name: row[one.name] for one in fields(AuditedSegment)} | {"ecce_sigma": sigmas})
 
 
 def segments_named(result: AuditResult, names: Sequence[str]) -> dict[str, AuditedSegment]:
-    """The segments of these names, of those that the audit lists."""
-    # The columns of the table, before a library makes one of them: dicts of 100,000 rows would take seconds.
+    """The segments with these names, if the audit lists them."""
+    # Columns, because dicts of 100,000 rows would take seconds.
     columns = result._listing.columns()
     places = {name: place for place, name in enumerate(columns["segment"])}
     found = [places[name] for name in names if name in places]
     wanted = [one.name for one in fields(AuditedSegment)]
     rows = ({name: np.asarray(columns[name][place]).item() for name in wanted} for place in found)
     return {row["segment"]: AuditedSegment(**row) for row in rows}
-
-
-def _check_count(name: str, value: int) -> None:
-    """Check how many things are to be drawn."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}.")

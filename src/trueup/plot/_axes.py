@@ -24,7 +24,7 @@ _CURVE = "trueup-curve"
 
 
 def require_matplotlib() -> None:
-    """Raise an error that says how to install matplotlib, if it is not there."""
+    """Say how to install matplotlib if it is not there."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -32,7 +32,7 @@ def require_matplotlib() -> None:
 
 
 def new_axes(width: float, height: float, *, rows: int = 1, columns: int = 1) -> Any:
-    """Axes in a figure of this size in inches, which ``pyplot`` knows, so that notebooks show it."""
+    """Axes in a figure of this size in inches; ``pyplot`` knows it, so notebooks show it."""
     require_matplotlib()
     import matplotlib.pyplot as plt
 
@@ -57,7 +57,7 @@ def checked_panels(axes: Any, n: int) -> list[Any]:
 
 
 def tidy(ax: Axes) -> None:
-    """Leave out the lines that say nothing."""
+    """Hide the frame at the top and the right."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -92,7 +92,7 @@ def percent_axis(axis: Any) -> None:
 
 
 def legend_if_named(ax: Axes, **where: Any) -> None:
-    """A legend of all curves that have a name; none if none has."""
+    """Show a legend if any curve has a name."""
     handles, _ = ax.get_legend_handles_labels()
     if handles:
         handles.sort(key=lambda handle: handle.get_gid() != _CURVE)
@@ -107,13 +107,13 @@ def in_points(ax: Axes, x: float, y: float) -> Any:
 
 
 def wrapped(text: str, width: int, most_lines: int = 3) -> str:
-    """A text in lines of this many characters, cut off with an ellipsis after the last."""
-    # "$" would begin a formula.
+    """A text in lines of this many characters, cut off with an ellipsis if there are too many."""
+    # An unescaped "$" would begin a formula.
     return "\n".join(textwrap.wrap(text, width, max_lines=most_lines, placeholder=" …")).replace("$", r"\$")
 
 
 def width_in_inches(ax: Axes) -> float:
-    """How wide the axes are, as far as that is known before the figure is laid out."""
+    """How wide the axes are, as far as is known before the figure is laid out."""
     return ax.get_window_extent().width / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
 
 
@@ -127,30 +127,13 @@ def spread_out(places: Sequence[float], gaps: Sequence[float]) -> list[float]:
 
     Labels at these places don't overlap. Those that are too close to each other are spread around their middle.
     """
-    order = sorted(range(len(places)), key=lambda one: places[one])
-    blocks: list[tuple[list[int], float]] = []  # members from the bottom up, and the place of the lowest
-    for one in order:
-        blocks.append(([one], places[one]))
-        while len(blocks) > 1 and blocks[-1][1] < blocks[-2][1] + _height(blocks[-2][0], gaps) + gaps[blocks[-1][0][0]]:
-            above, below = blocks.pop()[0], blocks.pop()[0]
-            members = below + above
-            offsets = _offsets(members, gaps)
-            bottom = sum(places[m] - offset for m, offset in zip(members, offsets, strict=True)) / len(members)
-            blocks.append((members, bottom))
-    found = [0.0] * len(places)
-    for members, bottom in blocks:
-        for member, offset in zip(members, _offsets(members, gaps), strict=True):
-            found[member] = bottom + offset
-    return found
+    from sklearn.isotonic import isotonic_regression
 
-
-def _offsets(members: Sequence[int], gaps: Sequence[float]) -> list[float]:
-    """How far above the lowest member each one is."""
-    offsets = [0.0]
-    for member in members[1:]:
-        offsets.append(offsets[-1] + gaps[member])
-    return offsets
-
-
-def _height(members: Sequence[int], gaps: Sequence[float]) -> float:
-    return _offsets(members, gaps)[-1]
+    if not len(places):
+        return []
+    order = np.argsort(places, kind="stable")
+    heights = np.cumsum(np.asarray(gaps, dtype=np.float64)[order])  # of a pile without any space between
+    # Less these heights, places must only not fall: the nearest such places are those of an isotonic regression.
+    found = np.empty(len(places))
+    found[order] = isotonic_regression(np.asarray(places, dtype=np.float64)[order] - heights) + heights
+    return found.tolist()

@@ -28,35 +28,29 @@ class Panel:
 
     segment: str  # the condition in words
     rows: int
-    curves: Mapping[str, ReliabilityCurve]  # by the name of the scores, as below
-    ecce_sigma: Mapping[str, float]  # the ECCE there in sigmas
+    curves: Mapping[str, ReliabilityCurve]  # by the name of the scores
+    ecce_sigma: Mapping[str, float]  # by the name of the scores
 
 
 class FeatureGridDisplay:
     """Reliability diagrams side by side, one for each value of a feature.
 
-    All panels have the same axes, and say how far off the scores are there. It is made by `from_predictions` or
+    All panels have the same axes, and say how far off the scores are. Make it with `from_predictions` or
     `from_estimator`.
 
     Parameters
     ----------
     panels : sequence of panels
-        What is drawn; as `from_predictions` makes them.
+        What is drawn, each with ``segment``, ``rows``, ``curves`` and ``ecce_sigma``.
     feature : str
         The feature.
 
     Attributes
     ----------
-    panels : tuple
-        What is drawn, each with ``segment``, ``rows``, ``curves`` and ``ecce_sigma``.
-    feature : str
-        The feature.
-    axes_ : array of matplotlib Axes
-        The axes, in the order of `panels`.
+    axes_, figure_ : array of matplotlib Axes, and Figure
+        Where it is drawn, in the order of `panels`.
     displays_ : list of lists of ReliabilityDisplay
-        What is in each of them.
-    figure_ : matplotlib Figure
-        The figure.
+        What is drawn in each of them.
 
     See Also
     --------
@@ -96,22 +90,22 @@ class FeatureGridDisplay:
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            Labels of two classes, or probabilities in [0, 1].
+            Labels of two classes, or soft ones.
         y_prob : array-like of shape (n,), or mapping of str to array-like
-            Probabilities of the positive class; or several of them by name, to compare.
+            Probabilities of the positive class, or several of them by name.
         X : table
             The features.
         feature : str
-            The one to go by.
+            The one whose values get a panel each.
         max_values : int, default=6
-            The most panels, besides one for missing values. Of categories the most frequent get one each and
-            the others one together; numbers are cut at quantiles.
+            The most panels, besides one for missing values. The most frequent categories get one each and the others
+            share one; numbers are cut at quantiles.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
         n_bins : int, default=5
             The most bins in a panel.
         confidence : float, default=0.95
-            The chance with which each band covers the true rate.
+            The chance that a band covers the true rate.
         axes : array of matplotlib Axes, optional
             Where to draw, at least as many as there are panels; a new figure by default.
 
@@ -134,18 +128,16 @@ class FeatureGridDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, feature: str, *, scores: Any = None, **options: Any
     ) -> FeatureGridDisplay:
-        """Draw the reliability of what an estimator says of rows, in each value of a feature.
+        """Draw the reliability of what an estimator predicts, in each value of a feature.
 
         Parameters
         ----------
         estimator : fitted estimator
             An `MCGrad`, what `trueup.load` gives, or any classifier of two classes.
-        X : table
-            The rows.
-        y : array-like
-            The labels.
+        X, y : table and array-like
+            The rows and their labels.
         feature : str
-            The column of `X` to go by.
+            The column of `X` whose values get a panel each.
         scores : array-like, optional
             The base model's scores, if the estimator calibrates them; they are drawn too.
         **options : object
@@ -220,7 +212,7 @@ def _rows_by_value(
     n_counted = table.n_rows if counted is None else int(counted.sum())
     n = len(next(iter(rows.values())).labels)
     if n_counted != n or (counted is not None and len(counted) != table.n_rows):
-        raise TableError(f"X has {table.n_rows:,} rows, and y_true has other ones. They must be the same rows.")
+        raise TableError(f"X has {table.n_rows:,} rows, and y_true another number. They must be the same rows.")
     parts = cross_columns(table, features=[feature], max_values={feature: max_values}, rows=counted)
     if not parts:
         return {f"{feature}: one value only": dict(rows)}

@@ -1,4 +1,4 @@
-"""The cumulative differences, whose vertical range is the ECCE."""
+"""The cumulative differences between observed and predicted, whose vertical range is the ECCE."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ class CumulativeDisplay(DrawnFromEstimator):
     """The running sum of observed minus predicted, and the ECCE as its vertical range.
 
     Where the curve rises, the scores are too low; where it falls, too high. Its slope is the error, so there are no
-    bins to choose. At the right, the range is set beside a grey bar, which is as long as noise
-    alone makes it in 95 % of cases: longer is more than noise. It is made by `from_predictions` or
-    `from_estimator`.
+    bins to choose. The grey bar beside the range, at the right, is as long as noise alone makes it in 95 % of cases:
+    a longer range is more than noise. Make it with `from_predictions` or `from_estimator`.
 
     Parameters
     ----------
@@ -52,20 +51,12 @@ class CumulativeDisplay(DrawnFromEstimator):
 
     Attributes
     ----------
-    curve : CumulativeCurve
-        What is drawn.
-    name : str or None
-        What the legend calls it.
-    ax_ : matplotlib Axes
-        The axes.
-    figure_ : matplotlib Figure
-        The figure.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
     line_ : matplotlib Line2D
         The curve.
-    range_ : matplotlib Line2D
-        The vertical range that is the ECCE, at the right.
-    noise_ : matplotlib Line2D
-        The range that noise alone stays below, behind it.
+    range_, noise_ : matplotlib Line2D
+        The vertical range that is the ECCE, at the right, and behind it the one that noise alone stays below.
     range_text_ : matplotlib Text
         The ECCE in sigmas, beside it.
 
@@ -105,20 +96,16 @@ class CumulativeDisplay(DrawnFromEstimator):
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Labels of two classes, or probabilities in [0, 1].
-        y_prob : array-like of shape (n,)
-            Probabilities of the positive class.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
+        y_true, y_prob, sample_weight : array-like of shape (n,)
+            Labels of two classes, or soft ones; probabilities of the positive class; and weights, if any.
         confidence : float, default=0.95
-            The chance with which the range of true scores is shorter than the grey bar.
+            The chance that the range of true scores is shorter than the grey bar.
         name : str, optional
             What the legend calls the scores.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         color : matplotlib color, optional
-            The next of a list that colour-blind people can tell apart by default.
+            By default the next of a few that colour-blind people can tell apart.
 
         Returns
         -------
@@ -136,12 +123,8 @@ class CumulativeDisplay(DrawnFromEstimator):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        name : str, optional
-            What the legend calls the scores; the display's own name by default.
-        color : matplotlib color, optional
-            The colour of the curve.
+        ax, name, color : optional
+            As in `from_predictions`; the name is by default the display's own.
 
         Returns
         -------

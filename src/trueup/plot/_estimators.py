@@ -30,10 +30,8 @@ class DrawnFromEstimator:
         ----------
         estimator : fitted estimator
             An `MCGrad`, what `trueup.load` gives, or any classifier of two classes.
-        X : table
-            The rows.
-        y : array-like
-            The labels.
+        X, y : table and array-like
+            The rows and their labels.
         scores : array-like, optional
             The base model's scores, if the estimator calibrates them.
         name : str, optional
@@ -73,7 +71,7 @@ def scores_of(estimator: Any, X: Any, scores: Any) -> Any:
 
 
 def labels_for(estimator: Any, X: Any, y: Any) -> Any:
-    """Labels as numbers, if the estimator says which class is the positive one; else as they are."""
+    """Labels as numbers if the estimator says which class is positive; otherwise as they are."""
     if hasattr(estimator, "calibrate"):  # whose positive class need not be the second of classes_
         model = getattr(estimator, "model_", getattr(estimator, "model", None))
         classes = getattr(model, "classes", None)

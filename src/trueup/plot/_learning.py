@@ -14,39 +14,27 @@ if TYPE_CHECKING:
 
 
 class LearningCurveDisplay:
-    """Log loss after each round, on the rows that grew the trees and on those that did not; the kept round is marked.
+    """Log loss after each round, on training and on validation rows, with the kept round marked.
 
-    It is made by `from_estimator`.
+    Make it with `from_estimator`.
 
     Parameters
     ----------
     rounds : sequence of int
         The rounds; 0 is the base model.
-    train_loss : sequence of float
-        The loss on the rows that grew the trees.
-    validation_loss : sequence of float
-        The loss on those that did not; NaN where there are none.
+    train_loss, validation_loss : sequence of float
+        The loss on the rows that grow trees, and on those that judge them; NaN if there are none.
     n_rounds : int
         How many rounds were kept.
 
     Attributes
     ----------
-    rounds, train_loss, validation_loss : tuple
-        What is drawn.
-    n_rounds : int
-        How many rounds were kept.
-    ax_ : matplotlib Axes
-        The axes.
-    figure_ : matplotlib Figure
-        The figure.
-    train_line_ : matplotlib Line2D
-        The loss on the rows that grew the trees.
-    validation_line_ : matplotlib Line2D or None
-        The loss on those that did not; None without such rows.
-    kept_line_ : matplotlib Line2D
-        The vertical line at the kept round.
-    kept_text_ : matplotlib Text
-        What it says.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+    train_line_, validation_line_ : matplotlib Line2D
+        The two losses; the second is None without validation rows.
+    kept_line_, kept_text_ : matplotlib Line2D and Text
+        The vertical line at the kept round, and what it says.
 
     Examples
     --------
@@ -80,7 +68,7 @@ class LearningCurveDisplay:
         Parameters
         ----------
         estimator : MCGrad
-            A fitted one.
+            A fitted estimator.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -120,16 +108,16 @@ class LearningCurveDisplay:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         ax.ticklabel_format(axis="y", useOffset=False)
         ax.set_xlabel("Round (0 is the base model)")
-        ax.set_ylabel("Log loss (mean a row)")
+        ax.set_ylabel("Log loss (mean per row)")
         ax.margins(x=0.02, y=0.1)
         looks: dict[str, Any] = {"ms": 4, "lw": 1.5}
         (self.train_line_,) = ax.plot(
-            self.rounds, self.train_loss, color=QUIET, marker="o", label="rows that grew the trees", **looks
+            self.rounds, self.train_loss, color=QUIET, marker="o", label="training rows", **looks
         )
         self.validation_line_: Any = None
         if not all(math.isnan(loss) for loss in self.validation_loss):
             (self.validation_line_,) = ax.plot(
-                self.rounds, self.validation_loss, color=GOOD, marker="s", label="rows that did not", **looks
+                self.rounds, self.validation_loss, color=GOOD, marker="s", label="validation rows", **looks
             )
         self._mark_kept(ax)
         last = self.rounds[-1]

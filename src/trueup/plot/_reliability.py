@@ -30,10 +30,10 @@ _MARGIN = 0.03
 
 
 class ReliabilityDisplay(DrawnFromEstimator):
-    """Reliability diagram with bands, and a strip below it that shows where the scores are.
+    """Reliability diagram with bands, and a strip below it that shows how the scores are distributed.
 
-    It is made by `from_predictions` or `from_estimator`. Two models are compared by drawing both into the same
-    axes, each with its name.
+    Make it with `from_predictions` or `from_estimator`. To compare two models, draw both into the same axes, each
+    with its name.
 
     Parameters
     ----------
@@ -44,22 +44,10 @@ class ReliabilityDisplay(DrawnFromEstimator):
 
     Attributes
     ----------
-    curve : ReliabilityCurve
-        What is drawn.
-    name : str or None
-        What the legend calls it.
-    ax_ : matplotlib Axes
-        The axes with the curve.
-    density_ax_ : matplotlib Axes or None
-        The axes of the strip.
-    figure_ : matplotlib Figure
-        The figure.
-    line_ : matplotlib Line2D
-        A point for each bin.
-    band_ : matplotlib collection
-        The bands.
-    strip_ : matplotlib StepPatch or None
-        The density of the scores.
+    ax_, density_ax_, figure_ : matplotlib Axes and Figure
+        The axes with the curve, those of the strip (or None), and the figure.
+    line_, band_, strip_ : matplotlib Line2D, collection and StepPatch
+        A point for each bin, the bands, and the density of the scores (or None).
 
     See Also
     --------
@@ -100,22 +88,18 @@ class ReliabilityDisplay(DrawnFromEstimator):
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Labels of two classes, or probabilities in [0, 1].
-        y_prob : array-like of shape (n,)
-            Probabilities of the positive class.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
+        y_true, y_prob, sample_weight : array-like of shape (n,)
+            Labels of two classes, or soft ones; probabilities of the positive class; and weights, if any.
         n_bins : int, default=10
-            The most bins; they hold the same weight as far as equal scores let them.
+            The most bins; they weigh the same as far as ties allow.
         confidence : float, default=0.95
-            The chance with which each band covers the true rate.
+            The chance that a band covers the true rate.
         name : str, optional
             What the legend calls the scores.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         color : matplotlib color, optional
-            The next of a list that colour-blind people can tell apart by default.
+            By default the next of a few that colour-blind people can tell apart.
         density : bool, default=True
             Whether to draw the strip.
 
@@ -135,14 +119,8 @@ class ReliabilityDisplay(DrawnFromEstimator):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        name : str, optional
-            What the legend calls the scores; the display's own name by default.
-        color : matplotlib color, optional
-            The colour of the curve.
-        density : bool, default=True
-            Whether to draw the strip.
+        ax, name, color, density : optional
+            As in `from_predictions`; the name is by default the display's own.
 
         Returns
         -------
@@ -177,7 +155,7 @@ class ReliabilityDisplay(DrawnFromEstimator):
 
 
 def limits_of(curve: ReliabilityCurve) -> tuple[float, float]:
-    """Where both axes begin and end: around the curve and nearly all scores, from 0 if that is not far."""
+    """Where both axes begin and end: around the curve and nearly all scores, and from 0 if that is near."""
     density = curve.density
     low = min(float(density.edges[0]), float(curve.low.min()))
     high = max(density.quantile(_SHOWN_SHARE), float(curve.high.max()))
@@ -189,7 +167,7 @@ def limits_of(curve: ReliabilityCurve) -> tuple[float, float]:
 
 
 def _draw_frame(ax: Axes, curve: ReliabilityCurve) -> None:
-    """Limits that hold all curves so far, the diagonal, and words; only once."""
+    """Draw the diagonal and the words once, and widen the limits so that they hold all curves so far."""
     low, high = limits_of(curve)
     diagonal: Any = next((line for line in ax.lines if line.get_gid() == _DIAGONAL), None)
     if diagonal is None:

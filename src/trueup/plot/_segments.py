@@ -31,35 +31,27 @@ _COLOURS = {"over-estimates": BAD, "under-estimates": GOOD}
 
 
 class SegmentsDisplay(DrawnFromEstimator):
-    """The worst segments, one below the other: predicted and observed there, with an interval.
+    """The worst segments, one below the other: predicted and observed, with an interval.
 
-    It is made by `from_audit`, `from_predictions` or `from_estimator`. Segments that are wrong only because they
-    overlap another are left out. Colour says which way the scores are wrong; those that noise may explain are grey.
+    Make it with `from_audit`, `from_predictions` or `from_estimator`. Segments that are only wrong because they
+    overlap another are left out. Colour says which way the scores are wrong; grey segments may be noise.
 
     Parameters
     ----------
     segments : sequence of segments
-        What is drawn, the worst first; as `from_audit` makes them.
+        What is drawn, the worst first, each with ``segment``, ``rows``, ``mean_score``, ``observed_rate``,
+        ``observed_low``, ``observed_high``, ``direction``, ``ecce_sigma`` and ``significant``.
     name : str, optional
         The title.
 
     Attributes
     ----------
-    segments : tuple
-        What is drawn, each with ``segment``, ``rows``, ``mean_score``, ``observed_rate``, ``observed_low``,
-        ``observed_high``, ``direction``, ``ecce_sigma`` and ``significant``.
-    name : str or None
-        The title.
-    ax_ : matplotlib Axes
-        The axes.
-    figure_ : matplotlib Figure
-        The figure.
-    predicted_ : matplotlib Line2D
-        The mean scores, a mark for each segment.
-    observed_ : list of matplotlib Line2D
-        The observed rates, a mark for each segment.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+    predicted_, observed_ : matplotlib Line2D, and list of them
+        The mean scores and the observed rates, a mark for each segment.
     intervals_ : matplotlib LineCollection
-        Their intervals.
+        The intervals of the observed rates.
     notes_ : list of matplotlib Text
         Sigmas and rows of each segment, at the right.
 
@@ -93,7 +85,7 @@ class SegmentsDisplay(DrawnFromEstimator):
         Parameters
         ----------
         result : AuditResult
-            What `trueup.audit` gave.
+            The result of `trueup.audit`.
         n_segments : int, default=10
             The most segments to draw.
         name : str, optional
@@ -125,18 +117,12 @@ class SegmentsDisplay(DrawnFromEstimator):
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Labels of two classes, or probabilities in [0, 1].
-        y_prob : array-like of shape (n,)
-            Probabilities of the positive class.
+        y_true, y_prob : array-like of shape (n,)
+            Labels of two classes, or soft ones; and probabilities of the positive class.
         X : table, optional
             The features that segments are made of.
-        n_segments : int, default=10
-            The most segments to draw.
-        name : str, optional
-            The title.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        n_segments, name, ax : optional
+            As in `from_audit`.
         **options : object
             Options of `trueup.audit`, such as ``segments``, ``sample_weight`` or ``max_depth``.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LABEL_WIDTH = 44
-# The range of Brownian motion on [0, 1] is above this one time in twenty.
+# The range of a Brownian motion on [0, 1] exceeds this one time in twenty.
 _NOISE = 2.498
 _LINE_HEIGHT = 0.033  # of a small line of text, as a share of the axes
 
@@ -30,37 +30,29 @@ class Slope:
     rows: int
     before: float  # ECCE in sigmas
     after: float
-    significant: bool  # wrong after, by more than noise explains, the search counted in
+    significant: bool  # still wrong after, by more than noise explains, the search counted in
 
 
 class SlopesDisplay:
     """How wrong segments were before and are after: a line for each, from left to right.
 
-    Drawn are the segments that were worst before, and those that are worst after, so that harm is seen too: what got
-    worse is grey, and of another colour if it is wrong by more than noise explains. It is made by `from_audits`,
-    `from_predictions` or `from_estimator`.
+    It draws the worst segments before and the worst after, so that harm shows too: segments that got worse are grey,
+    or of another colour if they are wrong by more than noise explains. Make it with `from_audits`, `from_predictions`
+    or `from_estimator`.
 
     Parameters
     ----------
     slopes : sequence of slopes
         What is drawn, each with ``segment``, ``rows``, ``before``, ``after`` and ``significant``.
     names : tuple of two str
-        What the two sides are called.
+        What the two ends are called.
 
     Attributes
     ----------
-    slopes : tuple
-        What is drawn.
-    names : tuple of two str
-        What the two sides are called.
-    ax_ : matplotlib Axes
-        The axes.
-    figure_ : matplotlib Figure
-        The figure.
-    lines_ : list of matplotlib Line2D
-        The lines, in the order of `slopes`.
-    labels_ : list of matplotlib Text
-        The segments in words, at the left, in the same order.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+    lines_, labels_ : lists of matplotlib Line2D and Text
+        The lines, and at the left the segments in words, in the order of `slopes`.
 
     See Also
     --------
@@ -100,9 +92,9 @@ class SlopesDisplay:
         before, after : AuditResult
             Two audits of the same rows and segments.
         n_segments : int, default=6
-            How many of the worst before to draw; half as many of the worst after are added, if they are others.
+            How many of the worst before to draw, and half as many of the worst after if they are others.
         names : tuple of two str, default=("before", "after")
-            What the two sides are called.
+            What the two ends are called.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -135,18 +127,12 @@ class SlopesDisplay:
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Labels of two classes, or probabilities in [0, 1].
-        before, after : array-like of shape (n,)
-            Probabilities of the positive class.
+        y_true, before, after : array-like of shape (n,)
+            Labels of two classes, or soft ones; and two probabilities of the positive class.
         X : table, optional
             The features that segments are made of.
-        n_segments : int, default=6
-            How many of the worst before to draw; half as many of the worst after are added, if they are others.
-        names : tuple of two str, default=("before", "after")
-            What the two sides are called.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        n_segments, names, ax : optional
+            As in `from_audits`.
         **options : object
             Options of `trueup.audit`, such as ``segments``, ``sample_weight`` or ``max_depth``.
 
@@ -169,14 +155,10 @@ class SlopesDisplay:
         ----------
         estimator : fitted calibrator
             An `MCGrad` or what `trueup.load` gives.
-        X : table
-            The rows.
-        y : array-like
-            The labels.
-        scores : array-like
-            The base model's scores: what was before.
+        X, y, scores : table and array-like
+            The rows, their labels, and the base model's scores: what was before.
         names : tuple of two str, optional
-            What the two sides are called; "scores" and the estimator's class by default.
+            What the two ends are called; "scores" and the estimator's class by default.
         **options : object
             Options of `from_predictions`.
 
@@ -255,7 +237,7 @@ def _slopes_between(before: AuditResult, after: AuditResult, n_segments: int) ->
     chosen += [one for one in worst_segments(after, max(1, n_segments // 2)) if one.segment not in known]
     names = [one.segment for one in chosen]
     sides = [segments_named(audited, names) for audited in (before, after)]
-    # An audit leaves out segments of too little variance, and that may differ with the scores.
+    # An audit leaves out segments of too little variance, which depends on the scores.
     shared = [name for name in names if all(name in side for side in sides)]
     if not shared:
         raise ParameterError("The two audits share no segment. Audit the same rows and features with both scores.")
