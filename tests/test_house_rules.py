@@ -24,7 +24,6 @@ REPLACED = {
 }
 # Where such a word means something else.
 OTHER_MEANINGS = {
-    "stor(y|ies)": ("cli/_demo",),  # `trueup demo` tells stories
     "level": ("baselines/_levels.py", "baselines/_lsboost.py", "serving/_logs.py"),  # level sets, and levels of a log
 }
 

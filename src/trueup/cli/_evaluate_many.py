@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -16,8 +17,9 @@ from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
 from trueup.cli._errors import ExitCode, StoppedLate, error_line
 from trueup.cli._evaluate import Settings, judge_verdicts
+from trueup.cli._evaluate_screen import VERDICT_STYLES
 from trueup.cli._models import ModelSpec
-from trueup.cli._printing import shown
+from trueup.cli._printing import in_plural, percent, plain_table, screen, shown, signed
 from trueup.errors import FileError, TrueupError
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ __all__ = ["evaluate_many"]
 
 SUMMARY_FILES = ("summary.json", "summary.csv", "index.html")
 _BLOCK = 2**20
+_MOST_MODELS = 30
 
 
 def evaluate_many(
@@ -58,11 +61,6 @@ def evaluate_many(
                 outcomes.append(outcome)
         return summarize(outcomes, failures={name: why for name, (why, _) in failures.items()})
 
-    def draw(summary: Summary, _: float) -> None:
-        from trueup.cli._summary_screen import print_summary
-
-        print_summary(summary, files)
-
     def judge(summary: Summary) -> str | None:
         for name, (why, _) in failures.items():
             print(f"failed: {shown(name)}: {why}", file=sys.stderr)
@@ -75,7 +73,7 @@ def evaluate_many(
             to,
             write=lambda summary: files.update(_write(summary, out)),
             describe=lambda summary, _: {"files": files} | summary.to_dict(),
-            draw=draw,
+            draw=lambda summary, _: _print(summary, files),
             judge=judge,
         )
     except StoppedLate:
@@ -173,3 +171,61 @@ def _tell(quiet: bool, line: str) -> None:
     """A line of progress on stderr."""
     if not quiet:
         print(line, file=sys.stderr)
+
+
+def _print(summary: Summary, files: dict[str, str]) -> None:
+    """Show the models, the percentiles of their changes, and where the page is."""
+    console = screen()
+    if summary.models:
+        console.print(_model_table(summary))
+        console.print()
+        console.print(_percentile_table(summary))
+        console.print("Changes are relative. Percentiles run from the models that gain most.", style="dim")
+        if summary.untrusted:
+            names = ", ".join(map(shown, summary.untrusted))
+            console.print(f"Left out because the data can't be trusted (see the reports): {names}.", style="yellow")
+        console.print()
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
+    failed = f"; {len(summary.failures)} failed" if summary.failures else ""
+    n_models = in_plural(len(summary.models), "model", "models")
+    console.print(f"{n_models} evaluated: {verdicts}{failed}.", style="bold")
+    console.print(f"The reports: {shown(files['index.html'])}", soft_wrap=True)
+
+
+def _model_table(summary: Summary) -> Any:
+    from rich.text import Text
+
+    from trueup.evaluation import SHOWN_METRICS
+
+    table = plain_table("Model", "=Verdict", ">Test rows", *_titles())
+    for model in summary.models[:_MOST_MODELS]:
+        changes = [_change(model.change(metric)) if model.trusted else "–" for metric in SHOWN_METRICS]
+        verdict = Text(model.verdict, style=VERDICT_STYLES[model.verdict])
+        table.add_row(shown(model.name), verdict, f"{model.rows:,}", *changes)
+    if len(summary.models) > _MOST_MODELS:
+        table.add_row(f"and {len(summary.models) - _MOST_MODELS:,} more", style="dim")
+    return table
+
+
+def _percentile_table(summary: Summary) -> Any:
+    from trueup.evaluation import PERCENTILES, SHOWN_METRICS
+
+    table = plain_table("=Percentile", *_titles())
+    for place, percentile in enumerate(PERCENTILES):
+        table.add_row(f"{percentile}th", *(_change(summary.percentiles[metric][place]) for metric in SHOWN_METRICS))
+    table.add_row("improve", *(percent(summary.improved[metric], 0) for metric in SHOWN_METRICS), style="bold")
+    table.add_row("don't get worse", *(percent(summary.not_worse[metric], 0) for metric in SHOWN_METRICS))
+    return table
+
+
+def _titles() -> list[str]:
+    from trueup.evaluation import SHOWN_METRICS
+    from trueup.metrics import METRICS
+
+    return [f">{METRICS[name].title}" for name in SHOWN_METRICS]
+
+
+def _change(share: float) -> str:
+    if math.isnan(share):
+        return "–"
+    return f"{signed(100 * share, 2)} %" if share else "0.00 %"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._files import STANDARD_STREAM
 from trueup.cli._models import ModelSpec
-from trueup.cli._printing import facts, in_plural, p_value_in_words, percent, plain_table, screen, shown, signed
+from trueup.cli._printing import facts, in_plural, metric_table, p_value_in_words, percent, screen, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +21,6 @@ _VERDICTS = {
     "keep": "KEEP the scores as they are.",
     "inconclusive": "INCONCLUSIVE: these rows can't tell.",
 }
-_OUTCOMES = {"improves": ("better", "green"), "worsens": ("worse", "red"), "unclear": ("unclear", "dim")}
 _MOST_SEGMENTS = 3
 
 
@@ -43,7 +41,7 @@ def draw_numbers(console: Console, evaluation: Evaluation) -> None:
         text = f"{shown(finding.text)} {shown(finding.advice)}"
         console.print(facts([(f"{finding.severity:10}", text)]), style="yellow")
     console.print()
-    console.print(_metric_table(evaluation))
+    console.print(metric_table("Held-out rows", "Before", "After", evaluation.comparison.to_dict(0)["metrics"]))
     console.print(_how_sure(evaluation), style="dim")
     _draw_segments(console, evaluation)
 
@@ -67,20 +65,17 @@ def verdict_in_words(evaluation: Evaluation) -> str:
 def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
     split, model = evaluation.split, evaluation.model
     rounds = in_plural(model.n_rounds_, "round", "rounds")
-    found = len(evaluation.diagnosis.findings) - len(evaluation.diagnosis.warnings)
-    counted = {
-        kind: sum(one.severity == kind for one in evaluation.diagnosis.findings) for kind in ("error", "warning")
-    }
+    findings = evaluation.diagnosis.findings
+    counted = {kind: sum(one.severity == kind for one in findings) for kind in ("error", "warning")}
     diagnosis = ", ".join(in_plural(n, kind, f"{kind}s") for kind, n in counted.items() if n)
     if evaluation.diagnosis.ok:
-        diagnosis = f"clean, {in_plural(found, 'note', 'notes')} in the report" if found else "nothing found"
+        notes = in_plural(len(findings), "note", "notes")
+        diagnosis = f"clean, {notes} in the report" if findings else "nothing found"
+    kinds = {"time": f"in time, by {split.by!r}", "group": f"by {split.by!r}", "random": "at random"}
     rows: list[tuple[str, Any]] = [
-        ("Trained on", _side(split.train)),
-        ("Tested on", f"{_side(split.test)}; {percent(split.share, 0)} of all"),
-        (
-            "Split",
-            {"time": f"in time, by {split.by!r}", "group": f"by {split.by!r}", "random": "at random"}[split.kind],
-        ),
+        ("Trained on", _rows_in_words(split.train)),
+        ("Tested on", f"{_rows_in_words(split.test)}; {percent(split.share, 0)} of all"),
+        ("Split", kinds[split.kind]),
         ("Fitted", f"{rounds} in {evaluation.seconds.fit:.1f} s"),
         ("Diagnosis", diagnosis),
     ]
@@ -91,37 +86,13 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Any]]:
     return rows
 
 
-def _side(side: RowFacts) -> str:
+def _rows_in_words(rows: RowFacts) -> str:
     span = ""
-    if side.first is not None:
-        span = f" of {side.first}" if side.first == side.last else f" of {side.first} to {side.last}"
-    elif side.n_groups is not None:
-        span = f" of {in_plural(side.n_groups, 'group', 'groups')}"
-    return f"{side.rows:,} rows{span}: predicted {percent(side.mean_score)}, observed {percent(side.positive_rate)}"
-
-
-def _metric_table(evaluation: Evaluation) -> Any:
-    from rich.text import Text
-
-    from trueup.metrics import METRICS
-
-    table = plain_table("=Held-out rows", ">before", ">after", ">change", ">interval", "")
-    for metric in evaluation.comparison.to_dict(0)["metrics"]:
-        word, style = _OUTCOMES[metric["outcome"]] if metric["low"] is not None else ("", "dim")
-        role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")
-        known = METRICS[metric["metric"]]
-        unit, digits = known.unit, known.digits
-        low, high = (signed(metric[end], digits) for end in ("low", "high"))
-        interval = "" if metric["low"] is None else f"{low} to {high}"
-        table.add_row(
-            known.title,
-            f"{_number(metric['base']):.{digits}f}{unit}",
-            f"{_number(metric['candidate']):.{digits}f}{unit}",
-            signed(metric["difference"], digits),
-            interval,
-            Text(f"{word}{role}".removeprefix(", "), style=style),
-        )
-    return table
+    if rows.first is not None:
+        span = f" of {rows.first}" if rows.first == rows.last else f" of {rows.first} to {rows.last}"
+    elif rows.n_groups is not None:
+        span = f" of {in_plural(rows.n_groups, 'group', 'groups')}"
+    return f"{rows.rows:,} rows{span}: predicted {percent(rows.mean_score)}, observed {percent(rows.positive_rate)}"
 
 
 def _how_sure(evaluation: Evaluation) -> str:
@@ -158,7 +129,3 @@ def _saved(evaluation: Evaluation) -> str:
     if evaluation.refitted is None:
         return f"the one that was tested ({rounds}, fitted on the training rows)"
     return f"fitted again on all rows ({rounds}; the one that was tested had {evaluation.model.n_rounds_})"
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

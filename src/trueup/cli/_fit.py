@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer
 from trueup.cli._columns import Columns, naming_columns, positive_label, read_rows
-from trueup.cli._describe import base_model_in_words, describe_model, losses, most_used, rounds_and_trees
 from trueup.cli._errors import WrongUsageError
 from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, is_same_file, names_many, stream_of
+from trueup.cli._inspect import base_model_in_words, describe_model, losses, most_used, rounds_and_trees
 from trueup.cli._printing import bytes_in_words, facts, percent, screen, shown
 from trueup.cli._writing import check_output
 from trueup.errors import FileError, MissingExtraError, ParameterError

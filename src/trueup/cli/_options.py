@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import typer
 
@@ -30,27 +30,21 @@ def flag(name: str, help_: str, panel: str | None = None) -> Any:
     return option(name, help_, panel, metavar="", show_default=False)
 
 
-Table: TypeAlias = Annotated[str, typer.Argument(help=f"Scored rows: {INPUT_FILES}", show_default=False)]
-Tables: TypeAlias = Annotated[
+Table = Annotated[str, typer.Argument(help=f"Scored rows: {INPUT_FILES}", show_default=False)]
+Tables = Annotated[
     list[str],
     typer.Argument(
         help=f"Scored rows: files, folders or patterns such as 'days/*.parquet'. {INPUT_FILES}", metavar="TABLE"
     ),
 ]
-ModelFile: TypeAlias = Annotated[str, typer.Argument(help="The model file.", metavar="MODEL")]
+ModelFile = Annotated[str, typer.Argument(help="The model file.", metavar="MODEL")]
 
 # Which column is what.
-Label: TypeAlias = Annotated[
-    str, option("--label", "The column of labels: two classes of any type.", COLUMNS, "COLUMN", show_default=False)
-]
-Score: TypeAlias = Annotated[
-    str | None, option("--score", "The column of the model's probabilities.", COLUMNS, "COLUMN")
-]
-Candidate: TypeAlias = Annotated[
-    str, option("--candidate", "The column of the candidate's probabilities.", COLUMNS, "COLUMN")
-]
-Weight: TypeAlias = Annotated[str | None, option("--weight", "The column of sample weights.", COLUMNS, "COLUMN")]
-Positive: TypeAlias = Annotated[
+Label = Annotated[str, column("--label", "The column of labels: two classes of any type.", show_default=False)]
+Score = Annotated[str | None, column("--score", "The column of the model's probabilities.")]
+Candidate = Annotated[str, column("--candidate", "The column of the candidate's probabilities.")]
+Weight = Annotated[str | None, column("--weight", "The column of sample weights.")]
+Positive = Annotated[
     str | None,
     option(
         "--positive",
@@ -59,47 +53,42 @@ Positive: TypeAlias = Annotated[
         "LABEL",
     ),
 ]
-Group: TypeAlias = Annotated[
+Group = Annotated[
     str | None,
-    option(
+    column(
         "--group",
         "A column such as a user's id. Rows with the same value are never separated: not by a split, not when rows "
         "are resampled. It is not a feature.",
-        COLUMNS,
-        "COLUMN",
     ),
 ]
-Time: TypeAlias = Annotated[
+Time = Annotated[
     str | None,
-    option(
+    column(
         "--time",
         "Train on the earlier rows and test on the later ones, by this column of years, numbers or dates. It is not a "
         "feature.",
-        COLUMNS,
-        "COLUMN",
     ),
 ]
-Features: TypeAlias = Annotated[
+Features = Annotated[
     list[str] | None,
-    option("--features", "The columns that segments are made of. By default all other columns.", COLUMNS, "A,B"),
+    column("--features", "The columns that segments are made of. By default all other columns.", "A,B"),
 ]
-Drop: TypeAlias = Annotated[list[str] | None, option("--drop", "Columns to leave out.", COLUMNS, "A,B")]
-Categorical: TypeAlias = Annotated[
+Drop = Annotated[list[str] | None, column("--drop", "Columns to leave out.", "A,B")]
+Categorical = Annotated[
     list[str] | None,
-    option(
+    column(
         "--categorical",
         "Columns of numbers or dates that are categories. Strings and booleans are categories anyway.",
-        COLUMNS,
         "A,B",
     ),
 ]
 
 # Which segments.
-By: TypeAlias = Annotated[
+By = Annotated[
     list[str] | None,
     option("--by", "Audit your own segments: all values of these columns and their combinations.", SEGMENTS, "A,B"),
 ]
-Where: TypeAlias = Annotated[
+Where = Annotated[
     list[str] | None,
     option(
         "--where",
@@ -108,7 +97,7 @@ Where: TypeAlias = Annotated[
         "CONDITION",
     ),
 ]
-Discover: TypeAlias = Annotated[
+Discover = Annotated[
     bool,
     flag(
         "--discover",
@@ -117,11 +106,11 @@ Discover: TypeAlias = Annotated[
         SEGMENTS,
     ),
 ]
-MaxDepth: TypeAlias = Annotated[
+MaxDepth = Annotated[
     int | None,
     option("--max-depth", "How many columns a segment combines at most: 3 by default.", SEGMENTS, "N", min=0),
 ]
-MaxValues: TypeAlias = Annotated[
+MaxValues = Annotated[
     int | None,
     option(
         "--max-values",
@@ -132,15 +121,13 @@ MaxValues: TypeAlias = Annotated[
         min=2,
     ),
 ]
-MinRows: TypeAlias = Annotated[
-    int, option("--min-rows", "How many rows a segment needs to be tested.", SEGMENTS, "N", min=1)
-]
-MaxSegments: TypeAlias = Annotated[
+MinRows = Annotated[int, option("--min-rows", "How many rows a segment needs to be tested.", SEGMENTS, "N", min=1)]
+MaxSegments = Annotated[
     int | None, option("--max-segments", "Test only the first N segments; by default all.", SEGMENTS, "N", min=1)
 ]
 
 # How they are tested.
-Significance: TypeAlias = Annotated[
+Significance = Annotated[
     float,
     option(
         "--significance",
@@ -149,7 +136,7 @@ Significance: TypeAlias = Annotated[
         "SHARE",
     ),
 ]
-NullSamples: TypeAlias = Annotated[
+NullSamples = Annotated[
     int | None,
     option(
         "--null-samples",
@@ -160,10 +147,10 @@ NullSamples: TypeAlias = Annotated[
         min=0,
     ),
 ]
-Bootstrap: TypeAlias = Annotated[
+Bootstrap = Annotated[
     int, option("--bootstrap", "How often the rows are resampled for the intervals.", TESTS, "N", min=0)
 ]
-Seed: TypeAlias = Annotated[
+Seed = Annotated[
     int, option("--seed", "The seed of everything random. The same seed gives the same result.", TESTS, "N", min=0)
 ]
 
@@ -179,10 +166,10 @@ class PrimaryMetric(str, enum.Enum):
     ECE = "ece"
 
 
-Primary: TypeAlias = Annotated[
+Primary = Annotated[
     PrimaryMetric, option("--primary", "The metric that must improve.", TESTS, "METRIC", case_sensitive=False)
 ]
-Guardrails: TypeAlias = Annotated[
+Guardrails = Annotated[
     list[str] | None,
     option(
         "--guardrail",
@@ -194,7 +181,7 @@ Guardrails: TypeAlias = Annotated[
 ]
 
 # How tables are read.
-InputFormat: TypeAlias = Annotated[
+InputFormat = Annotated[
     Format | None,
     option(
         "--input-format",
@@ -203,7 +190,7 @@ InputFormat: TypeAlias = Annotated[
         "FORMAT",
     ),
 ]
-Delimiter: TypeAlias = Annotated[
+Delimiter = Annotated[
     str | None,
     option(
         "--delimiter",
@@ -212,7 +199,7 @@ Delimiter: TypeAlias = Annotated[
         "CHARACTER",
     ),
 ]
-Stream: TypeAlias = Annotated[
+Stream = Annotated[
     bool,
     flag(
         "--stream",
@@ -221,19 +208,18 @@ Stream: TypeAlias = Annotated[
         INPUT,
     ),
 ]
-Sketches: TypeAlias = Annotated[
+Sketches = Annotated[
     bool,
     flag("--sketches", "The tables are sketches that --save-sketch wrote, of different rows: audit them all.", INPUT),
 ]
-SaveSketch: TypeAlias = Annotated[
-    str | None,
-    option("--save-sketch", "Keep all that an audit needs of the rows in this small file.", OUTPUT, "FILE"),
+SaveSketch = Annotated[
+    str | None, option("--save-sketch", "Keep all that an audit needs of the rows in this small file.", OUTPUT, "FILE")
 ]
 
 # The model.
-Model: TypeAlias = Annotated[str, option("--model -m", "The model file.", metavar="FILE")]
-MaxRounds: TypeAlias = Annotated[int, option("--max-rounds", "How many rounds to fit at most.", MODEL, "N", min=0)]
-Manifest: TypeAlias = Annotated[
+Model = Annotated[str, option("--model -m", "The model file.", metavar="FILE")]
+MaxRounds = Annotated[int, option("--max-rounds", "How many rounds to fit at most.", MODEL, "N", min=0)]
+Manifest = Annotated[
     str | None,
     option(
         "--manifest",
@@ -245,8 +231,8 @@ Manifest: TypeAlias = Annotated[
 ]
 
 # What comes out.
-Top: TypeAlias = Annotated[int, option("--top", "How many segments to show.", OUTPUT, "N", min=0)]
-SegmentTable: TypeAlias = Annotated[
+Top = Annotated[int, option("--top", "How many segments to show.", OUTPUT, "N", min=0)]
+SegmentTable = Annotated[
     str | None,
     option(
         "--output -o",
@@ -255,17 +241,17 @@ SegmentTable: TypeAlias = Annotated[
         "FILE",
     ),
 ]
-OutputFolder: TypeAlias = Annotated[
+OutputFolder = Annotated[
     str, option("--output -o", "The folder for the report, the model and the held-out rows.", OUTPUT, "FOLDER")
 ]
-Column: TypeAlias = Annotated[str, option("--column", "The name of the new column.", COLUMNS, "NAME")]
-Html: TypeAlias = Annotated[
+Column = Annotated[str, option("--column", "The name of the new column.", COLUMNS, "NAME")]
+Html = Annotated[
     str | None, option("--html", "Write a report: one HTML page that opens in any browser.", OUTPUT, "FILE")
 ]
-AsJson: TypeAlias = Annotated[bool, flag("--json", "Print one JSON object instead of text.", OUTPUT)]
-Quiet: TypeAlias = Annotated[bool, flag("--quiet -q", "Show neither progress nor results, only problems.", OUTPUT)]
-Force: TypeAlias = Annotated[bool, flag("--force", "Replace what the output would overwrite.", OUTPUT)]
-Jobs: TypeAlias = Annotated[
+AsJson = Annotated[bool, flag("--json", "Print one JSON object instead of text.", OUTPUT)]
+Quiet = Annotated[bool, flag("--quiet -q", "Show neither progress nor results, only problems.", OUTPUT)]
+Force = Annotated[bool, flag("--force", "Replace what the output would overwrite.", OUTPUT)]
+Jobs = Annotated[
     int | None, option("--jobs", "How many threads to use: by default all cores that the process may use.", None, "N")
 ]
 
@@ -282,21 +268,19 @@ class FailOn(str, enum.Enum):
         return verdict != "ship" if self is FailOn.NOT_SHIP else verdict == self.value
 
 
-FailOnVerdict: TypeAlias = Annotated[
+FailOnVerdict = Annotated[
     FailOn | None,
     option("--fail-on", "End with exit code 5 if the verdict is keep, inconclusive, or not-ship: either.", SCRIPTS),
 ]
-FailAbove: TypeAlias = Annotated[
+FailAbove = Annotated[
     float | None,
     option("--fail-above", "End with exit code 5 if the MCE is above so many sigmas.", SCRIPTS, "SIGMAS", min=0.0),
 ]
-FailOnSignificant: TypeAlias = Annotated[
-    bool,
-    flag("--fail-on-significant", "End with exit code 5 if any segment is significantly wrong.", SCRIPTS),
+FailOnSignificant = Annotated[
+    bool, flag("--fail-on-significant", "End with exit code 5 if any segment is significantly wrong.", SCRIPTS)
 ]
-Strict: TypeAlias = Annotated[
-    bool,
-    flag("--strict", "End with exit code 5 if the diagnosis of the data has a warning or an error.", SCRIPTS),
+Strict = Annotated[
+    bool, flag("--strict", "End with exit code 5 if the diagnosis of the data has a warning or an error.", SCRIPTS)
 ]
 
 

@@ -119,7 +119,8 @@ def metric_table(title: str, base: str, candidate: str, metrics: Iterable[Mappin
     for metric in metrics:
         known, is_sure = METRICS[metric["metric"]], metric["low"] is not None
         # One digit more where the interval is so narrow that its ends would look alike.
-        digits = known.digits + (is_sure and metric["high"] - metric["low"] < 5 * 10**-known.digits)
+        is_narrow = is_sure and not known.unit and 0 < metric["high"] - metric["low"] < 0.0005
+        digits = known.digits + is_narrow
         low, high, difference = (signed(metric[name], digits) for name in ("low", "high", "difference"))
         outcome, style = _OUTCOMES[metric["outcome"]] if is_sure else ("", "dim")
         role = {"primary": ", decides", "guardrail": ", guards"}.get(metric["role"], "")

