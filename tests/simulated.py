@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 Floats = npt.NDArray[np.float64]
 Kind = Literal["plain", "rare", "ties"]
@@ -58,3 +59,28 @@ def scores_wrong_in(words: str, off_by: float, seed: int, n: int = 50_000) -> Ro
         inside &= features[column] == value
     truth = np.where(inside, np.clip(scores + off_by, 0.005, 0.995), scores)
     return (rng.random(n) < truth).astype(np.int64), scores, features
+
+
+def rows_of_users(
+    seed: int, n_users: int = 500, rows_per_user: int = 10, off: float = 0.0
+) -> tuple[Rows, npt.NDArray[np.int64]]:
+    """Rows whose labels are drawn from the scores, but strongly correlated within a user, and the users.
+
+    The scores are true, or too low by `off` where the site is w. Correlated normal numbers are compared with them:
+    half of their variance is the user's.
+    """
+    rng = np.random.default_rng(seed)
+    users = np.repeat(np.arange(n_users), rows_per_user)
+    of_users = {
+        "site": rng.choice(list("uvwxyz"), n_users, p=[0.35, 0.25, 0.2, 0.1, 0.06, 0.04]),
+        "plan": rng.choice(["free", "basic", "pro"], n_users),
+        "income": rng.normal(size=n_users),
+    }
+    features = {name: values[users] for name, values in of_users.items()}
+    n = len(users)
+    features["device"] = rng.choice(["phone", "desktop"], n, p=[0.7, 0.3])
+    features["age"] = rng.integers(0, 60, n).astype(np.float64)
+    scores = 1 / (1 + np.exp(0.5 - rng.normal(size=n) - 0.3 * features["income"]))
+    truth = np.clip(scores + off * (features["site"] == "w"), 0.005, 0.995)
+    numbers = np.sqrt(0.5) * (rng.normal(size=n_users)[users] + rng.normal(size=n))
+    return ((ndtr(numbers) < truth).astype(np.int64), scores, features), users

@@ -366,3 +366,16 @@ def test_our_own_scored_rows_are_audited_without_the_calibrated_scores(run, tmp_
     assert outcome.code == 0
     assert "Ignoring column 'calibrated': it holds calibrated scores. To use it, name it in --features." in outcome.err
     assert "looks like no feature" not in outcome.err
+
+
+def test_rows_of_a_group_belong_together(audit, shared):
+    options = ("--features=country,version,flag", "--null-samples=40", "--group=hour")
+    outcome = audit(*options)
+    assert (outcome.code, outcome.err) == (0, "")
+    hours = len(set(shared.scored["hour"].to_pylist()))
+    assert f"2,000 in {hours} groups, audited in" in outcome.out
+    alone = audit(*options, "--max-depth=1", "--json")
+    assert alone.json["n_groups"] == hours
+    refused = audit(*options[:1], "--group=hour", "--stream")
+    assert refused.code != 0
+    assert "--group needs all rows in memory" in refused.err

@@ -19,12 +19,14 @@ from trueup.auditing._result import AuditResult, result_of
 from trueup.errors import ParameterError
 from trueup.segments import (
     MIN_VARIANCE,
+    NullMaxima,
     Partition,
     ScoredRows,
     SegmentGrid,
     SegmentSums,
     chosen_cuts,
     cross_columns,
+    draw_group_signs,
     draw_null,
     grid_of,
     holm,
@@ -32,6 +34,7 @@ from trueup.segments import (
     n_passes,
     segment_partitions,
     sort_rows,
+    spread_by_groups,
     step_down,
     tell_cost,
 )
@@ -46,6 +49,7 @@ def audit(
     *,
     segments: Any = None,
     by: Sequence[str] | None = None,
+    groups: Any = None,
     discover: Literal["tree"] | None = None,
     features: Sequence[str] | None = None,
     categorical_features: str | Iterable[str | int] = "from_dtype",
@@ -80,6 +84,9 @@ def audit(
     by : sequence of str, optional
         Columns whose values are your own segments: every value of each, and every combination of them. A column of
         many numbers is cut into five ranges.
+    groups : array-like of shape (n,) or str, optional
+        Which rows belong together, such as those of one user or day, or the name of their column. Their errors may
+        depend on each other, so more is put down to noise. It takes two searches instead of one.
     discover : "tree" or None, default=None
         Whether to look for segments beyond the grid too: trees find them on one half of the rows, and they
         are tested on the other.
@@ -132,6 +139,10 @@ def audit(
     positives are expected that the tail is heavier than the normal. A score of exactly 0 or 1 that turns out wrong
     is a certain error: true scores never show one, so a single one is significant.
 
+    With `groups`, a sigma is that of sums over whole groups, if that is larger, and p-values are the larger of two:
+    one as above, and one from searches in which the errors of each group as a whole change their sign by chance. A
+    segment of fewer than six groups can hardly be significant then.
+
     Examples
     --------
     >>> import trueup
@@ -144,16 +155,16 @@ def audit(
     3
     """
     check_tests(min_rows=min_rows, min_variance=min_variance, significance=significance, power=power)
-    check_draws(null_samples, significance)
+    check_draws(null_samples, significance, needed=groups is not None)
     check_whole("random_state", random_state, 0)
+    check_whole("max_segments", 1 if max_segments is None else max_segments, 1)
     if discover not in (None, "tree"):
         raise ParameterError(f'discover must be None or "tree", got {discover!r}.')
-    if max_segments is not None:
-        check_whole("max_segments", max_segments, 1)
     n_threads = thread_count(n_jobs)
-    given = read_rows(X, y, {"scores": scores}, features=features, pos_label=pos_label, sample_weight=sample_weight)
+    roles = {"sample_weight": sample_weight, "groups": groups}
+    given = read_rows(X, y, {"scores": scores}, features=features, pos_label=pos_label, **roles)
     labels, probabilities, weights = map(given.of_counted, (given.labels.values, given.scores["scores"], given.weights))
-    table, cuts = given.given.table, None
+    table, cuts, group_ids = given.given.table, None, given.of_counted(given.groups)
     if segments is not None:
         if by is not None or discover is not None:
             other = "by" if by is not None else "discover"
@@ -184,14 +195,16 @@ def audit(
                 weights,
                 features=cuts["features"],
                 categorical_features=cuts["categorical_features"],
+                groups=group_ids,
                 rows=given.counted,
                 min_rows=min_rows,
                 n_threads=n_threads,
                 random_state=random_state,
             )
-    rows = sort_rows(labels, probabilities, weights)
+    rows = sort_rows(labels, probabilities, weights, group_ids)
     grid = grid_of(crossed, alone, max_depth=max_depth)
-    passes = n_passes(null_samples)
+    drawing = [draw_null] if group_ids is None else [draw_null, draw_group_signs]
+    passes = 1 + len(drawing) * (n_passes(null_samples) - 1)
     if max_segments is None:
         tell_cost("audit", rows.n, grid, passes=passes, min_rows=min_rows, n_threads=n_threads)
     codes = grid.codes_in_order(rows)
@@ -207,31 +220,42 @@ def audit(
             n_threads=n_threads,
             advance=progress.advance,
         )
-        null = None
+        if group_ids is not None:
+            sums = spread_by_groups(rows, grid, codes, sums, n_threads)
+        nulls = []
         if null_samples and len(sums):
             draws = {"n_draws": null_samples, "random_state": random_state, "n_threads": n_threads}
-            null = draw_null(rows, grid, cells, sums, **draws, advance=progress.advance).beyond_rounding()
-    if not len(sums):
-        warn_of_nothing(rows.n, min_rows)
+            found = (draw(rows, grid, cells, sums, **draws, advance=progress.advance) for draw in drawing)
+            nulls = [null.beyond_rounding() for null in found]
     listing = AuditListing(
         grid=grid,
         sums=sums,
-        adjusted=holm(survival(sums.evidence)) if null is None else step_down(sums.evidence, null),
+        adjusted=_adjusted(sums, nulls),
         total_weight=_total_weights(rows, grid, sums),
         significance=significance,
-        critical=critical_evidence(null, len(sums), significance),
+        critical=critical_evidence(nulls, len(sums), significance),
         power=power,
         audited=Audited(rows, grid, codes, sums),
         n_threads=n_threads,
     )
+    if not len(sums):
+        warn_of_nothing(rows.n, min_rows)
     return result_of(
         Measured(sums_of_all(rows, min_variance)),
         listing,
         classes=given.labels.classes,
         library=library_of(X, y, scores),
+        n_groups=None if rows.groups is None else int(rows.groups.max()) + 1,
         null_samples=null_samples,
-        mce_p_value=None if null is None else null.p_value_of_sigmas(float(sums.sigmas.max())),
+        mce_p_value=max(null.p_value_of_sigmas(float(sums.sigmas.max())) for null in nulls) if nulls else None,
     )
+
+
+def _adjusted(sums: SegmentSums, nulls: Sequence[NullMaxima]) -> FloatArray:
+    """P-values that hold for all segments together, against each of the nulls; without any, by Holm's rule."""
+    if not nulls:
+        return holm(survival(sums.evidence))
+    return np.asarray(np.max([step_down(sums.evidence, null) for null in nulls], axis=0))
 
 
 def _total_weights(rows: ScoredRows, grid: SegmentGrid, sums: SegmentSums) -> FloatArray:

@@ -23,15 +23,17 @@ def check_tests(*, min_rows: Any, min_variance: Any, significance: Any, power: A
         raise ParameterError(f"min_variance must be a number of at least 0, got {min_variance!r}.")
 
 
-def check_draws(null_samples: Any, significance: float) -> None:
+def check_draws(null_samples: Any, significance: float, *, needed: bool = False) -> None:
     """Check that so many draws can show anything: the smallest p-value of n draws is 1 / (n + 1)."""
     check_whole("null_samples", null_samples, 0)
     fewest = math.ceil(1 / significance - 1e-9) - 1
     if 0 < null_samples < fewest:
         raise ParameterError(
-            f"null_samples={null_samples} can't reach significance={significance:g}: pass at least {fewest}, "
-            "or 0 for none."
+            f"null_samples={null_samples} can't reach significance={significance:g}: pass at least {fewest}"
+            f"{'.' if needed else ', or 0 for none.'}"
         )
+    if needed and not null_samples:
+        raise ParameterError(f"With groups, errors are compared with draws: pass null_samples of at least {fewest}.")
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> None:

@@ -49,6 +49,7 @@ def discover_segments(
     scores: FloatArray,
     weights: FloatArray | None,
     *,
+    groups: npt.NDArray[np.int64] | None = None,
     features: Sequence[str] | None,
     categorical_features: Any,
     rows: BoolArray | None,
@@ -56,10 +57,12 @@ def discover_segments(
     n_threads: int,
     random_state: Any,
 ) -> list[Partition]:
-    """Partitions whose parts were found on half of the rows, and hold rows of the other half only."""
+    """Partitions whose parts were found on half of the rows, or groups, and hold rows of the other half only."""
     least = max(min_rows, _MIN_ROWS)
-    searched = np.zeros(len(labels), dtype=bool)
-    searched[np.random.default_rng(random_state).permutation(len(labels))[: len(labels) // 2]] = True
+    n = len(labels) if groups is None else int(groups.max()) + 1
+    searched = np.zeros(n, dtype=bool)
+    searched[np.random.default_rng(random_state).permutation(n)[: n // 2]] = True
+    searched = searched if groups is None else searched[groups]
     learned = list(learn_columns(table, features, categorical_features=categorical_features, rows=rows))
     if np.count_nonzero(searched) < 2 * least or not learned:
         return []

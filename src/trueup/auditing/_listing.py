@@ -68,7 +68,7 @@ class AuditListing(SegmentListing):
         measured = Measured(sums, None if self.bounds is None else self.bounds.of(places))
         (ecce, *ecce_bounds), (sigmas, *sigma_bounds) = measured.ecce, measured.sigmas
         rate = np.clip(sums.label / sums.weight, 0, 1)
-        low, high = wilson_interval(rate, sums.weight / sums.unit)
+        low, high = wilson_interval(rate, sums.weight / (sums.unit * sums.inflation))
         detectable = detectable_sum(sums.variance, sums.unit, self.critical, self.power)
         explaining = [self.patterns.explained_by.get(place) for place in places.tolist()]
         columns = {

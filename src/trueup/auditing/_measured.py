@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup.metrics import brownian_range_survival, ecce
-from trueup.segments import ScoredRows, SegmentSums, certain_variance, evidence
+from trueup.segments import ScoredRows, SegmentSums, certain_variance, evidence, grouped
 
 __all__ = ["Bounds", "FloatArray", "Measured", "sums_of_all", "survival"]
 
@@ -89,7 +89,7 @@ def sums_of_all(rows: ScoredRows, min_variance: float) -> SegmentSums:
     weights = np.ones(rows.n) if rows.weights is None else rows.weights
     total = rows.total_weight
     weight, unit = np.array([total]), np.array([float(weights @ weights) / total])
-    return SegmentSums(
+    sums = SegmentSums(
         combination=np.zeros(1, dtype=np.int32),
         cell=np.zeros(1, dtype=np.int32),
         rows=np.array([rows.n]),
@@ -100,5 +100,11 @@ def sums_of_all(rows: ScoredRows, min_variance: float) -> SegmentSums:
         variance=np.maximum(rows.variances().sum(), certain_variance(weight, unit)),
         unit=unit,
         certain=np.array([float(rows.certain_errors().sum())]),
+        inflation=np.ones(1),
         min_variance=float(min_variance),
     )
+    if rows.groups is None:
+        return sums
+    of_groups = (np.bincount(rows.groups, values) for values in (rows.residuals(), np.sqrt(rows.variances())))
+    squares, together = (np.square(one).sum(keepdims=True) for one in of_groups)
+    return grouped(rows, sums, squares, together)

@@ -88,7 +88,7 @@ def _headline(result: AuditResult, tells_patterns: bool) -> Headline:
 def _facts(result: AuditResult) -> tuple[Fact, ...]:
     draws = f"{result.null_samples:,} times" if result.null_samples else "no: p-values are shared by Holm's rule"
     facts = [
-        Fact("Rows", f"{result.n:,}"),
+        Fact("Rows", f"{result.n:,}", f"in {result.n_groups:,} groups" if result.n_groups < result.n else ""),
         Fact("Predicted", in_form(result.mean_score, Form.PERCENT), "mean score"),
         Fact("Observed", in_form(result.prevalence, Form.PERCENT), f"share of {result.classes[1]!s}"),
         Fact("Segments tested", f"{result.n_segments:,}"),

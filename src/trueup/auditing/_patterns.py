@@ -158,7 +158,7 @@ class _Finder:
         certain = np.zeros(len(range_))
         if certain_lanes.any():
             certain = sum_again(self._pool, self._grid, self._cells, certain_lanes, self._n_threads)[0][:, 0]
-        variance = np.maximum(sums[:, 1], certain_variance(self._pool.weight, self._pool.unit))
+        variance = np.maximum(sums[:, 1], certain_variance(self._pool.weight, self._pool.unit)) * self._pool.inflation
         left = replace(self._pool, range=range_, variance=variance, certain=certain).evidence
         moved_by = sums[:, 2 : 2 + len(batch)]
         movers = np.where(moved_by.max(axis=1) > 0, np.array(list(batch))[moved_by.argmax(axis=1)], -1)
@@ -185,7 +185,7 @@ class _Finder:
         path = self._path(steps, places)
         span = max(0.0, float(path.max())) - min(0.0, float(path.min()))
         one = self._segments.of(slice(segment, segment + 1))
-        variance = np.maximum(variances.sum(), certain_variance(one.weight, one.unit))
+        variance = np.maximum(variances.sum(), certain_variance(one.weight, one.unit)) * one.inflation
         certain = self._rows.certain_errors(self._scores)[places].sum(keepdims=True)
         return float(replace(one, range=np.array([span]), variance=variance, certain=certain).evidence[0])
 
@@ -205,7 +205,8 @@ class _Finder:
                 continue
             around = np.setdiff1d(self._places(ancestor), inside, assume_unique=True)
             rest = self._shift(around, lowest, highest)
-            if abs(own[0] - rest[0]) < _SAME_WITHIN * np.sqrt(own[1] + rest[1]):
+            spread = own[1] * self._segments.inflation[segment] + rest[1] * self._segments.inflation[ancestor]
+            if abs(own[0] - rest[0]) < _SAME_WITHIN * np.sqrt(spread):
                 return ancestor
         return segment
 

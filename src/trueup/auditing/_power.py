@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -18,13 +19,13 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _BISECTIONS = 60
 
 
-def critical_evidence(null: NullMaxima | None, n_segments: int, significance: float) -> float:
+def critical_evidence(nulls: Sequence[NullMaxima], n_segments: int, significance: float) -> float:
     """The evidence that a segment must exceed to be significant among all of them.
 
     Without draws from the null it is Bonferroni's: it is shared among the segments.
     """
-    if null is not None:
-        return null.critical_evidence(significance)
+    if nulls:
+        return max(null.critical_evidence(significance) for null in nulls)
     low, high = 0.0, 50.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

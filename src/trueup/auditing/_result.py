@@ -25,6 +25,8 @@ class AuditResult(SegmentResult):
     ----------
     n : int
         Rows with a weight above 0.
+    n_groups : int
+        Groups of rows that belong together; without `groups`, as many as rows.
     n_segments : int
         Segments that were tested, all rows among them.
     prevalence, mean_score : float
@@ -83,6 +85,7 @@ class AuditResult(SegmentResult):
     _title: ClassVar[str] = "Audit"
 
     n: int
+    n_groups: int
     n_segments: int
     prevalence: float
     mean_score: float
@@ -150,6 +153,7 @@ def result_of(
     *,
     classes: tuple[Any, ...],
     library: Any,
+    n_groups: int | None = None,
     null_samples: int = 0,
     mce_p_value: float | None = None,
 ) -> AuditResult:
@@ -164,6 +168,7 @@ def result_of(
         mce_p_value = float(listing.adjusted.min()) if len(listing.sums) else math.nan
     return AuditResult(
         n=int(sums.rows[0]),
+        n_groups=int(sums.rows[0]) if n_groups is None else n_groups,
         n_segments=len(listing.sums),
         prevalence=min(1.0, max(0.0, float(sums.label[0]) / weight)),
         mean_score=min(1.0, max(0.0, float(sums.score[0]) / weight)),

@@ -30,6 +30,7 @@ def audit(
     ] = None,
     score: opt.Score = None,
     weight: opt.Weight = None,
+    group: opt.Group = None,
     positive: opt.Positive = None,
     features: opt.Features = None,
     drop: opt.Drop = None,
@@ -68,7 +69,8 @@ def audit(
     to = Answer(as_json, quiet, segments=output, html=html).checked(tables[0])
     in_batches = sketches or stream or save_sketch is not None or names_many(tables)
     if in_batches:
-        _refuse_what_needs_rows(where=where, discover=discover, max_segments=max_segments, null_samples=null_samples)
+        of_rows = {"group": group, "where": where, "discover": discover, "max_segments": max_segments}
+        _refuse_what_needs_rows(**of_rows, null_samples=null_samples)
         if save_sketch is not None:
             check_output(save_sketch)
     search = given(max_depth=max_depth, max_values=max_values)
@@ -78,13 +80,18 @@ def audit(
         _refuse_what_sketches_hold(**roles, **chosen, **search, stream=stream or None)
     # Conditions may be about any column, so --where refuses none.
     dates: Literal["refuse", "keep"] = "keep" if where else "refuse"
-    columns = Columns(label or "", score, weight, features, drop, categorical, by, dates=dates)
+    columns = Columns(label or "", score, weight, features, drop, categorical, by, {"--group": group}, dates)
     reading, verbose = Reading.of(input_format, delimiter), 0 if quiet else 1
 
     def of_table() -> AuditResult:
         rows = read_rows(tables[0], reading, columns)
         options = search | given(null_samples=null_samples)
-        options |= {"pos_label": rows.pos_label(positive), "min_rows": min_rows, "max_segments": max_segments}
+        options |= {
+            "groups": group,
+            "pos_label": rows.pos_label(positive),
+            "min_rows": min_rows,
+            "max_segments": max_segments,
+        }
         options |= {"significance": significance, "random_state": seed, "n_jobs": jobs, "verbose": verbose}
         return _audited(rows, columns, _conditions(rows, where, min_rows) if where else None, discover, options)
 
@@ -179,7 +186,7 @@ def _audited(
     elif discover:
         raise ParameterError(f"--discover: {rows.name} has no columns left that segments could be made of.")
     else:  # only all rows are left to ask about
-        named = [name for name in (roles.label, roles.score, roles.weight) if name is not None]
+        named = [name for name in (roles.label, roles.score, roles.weight, options["groups"]) if name is not None]
         X = rows.table.select(named)
     return audit_scores(
         X,

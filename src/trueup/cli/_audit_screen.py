@@ -68,8 +68,9 @@ def _facts(result: AuditResult, seconds: float) -> list[tuple[str, Any]]:
     values, digits = result.to_dict(0), percent_digits(result.prevalence)
     predicted, observed = (percent(value, digits) for value in (result.mean_score, result.prevalence))
     ecce = f"{_sigmas(values, 'ecce_sigma')} σ ({_chance(result.p_value)}), all rows together"
+    groups = f" in {result.n_groups:,} groups" if result.n_groups < result.n else ""
     rows: list[tuple[str, Any]] = [
-        ("Rows", f"{result.n:,}, audited in {seconds:.1f} s"),
+        ("Rows", f"{result.n:,}{groups}, audited in {seconds:.1f} s"),
         ("Base rate", f"predicted {predicted}, observed {observed}"),
         ("ECCE", f"{ecce}; {result.ecce:.4f} of them"),
     ]

@@ -57,8 +57,8 @@ Group = Annotated[
     str | None,
     column(
         "--group",
-        "A column such as a user's id. Rows with the same value are never separated: not by a split, not when rows "
-        "are resampled. It is not a feature.",
+        "A column such as a user's id. Rows with the same value belong together: splits and resampling never separate "
+        "them, and their errors may depend on each other. It is not a feature.",
     ),
 ]
 Time = Annotated[

@@ -82,9 +82,7 @@ class SegmentSearch:
 
     def cells(self, ids: npt.NDArray[np.uint32]) -> _native.Cells:
         """The cells, for the kernel, whose running sums count at the end of each id only."""
-        sizes = np.array([len(partition.parts) for partition in self.grid.partitions], dtype=np.uint32)
-        skips = np.array([partition.skips_zero for partition in self.grid.partitions], dtype=np.uint8)
-        return _native.Cells(self.codes, sizes, skips, ids)
+        return self.grid.cells_of(self.codes, ids)
 
 
 def measure_differences(

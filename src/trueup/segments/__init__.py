@@ -18,10 +18,21 @@ from trueup.segments._measure import (
     batches,
     certain_variance,
     evidence,
+    grouped,
     measure_segments,
+    spread_by_groups,
     sum_again,
 )
-from trueup.segments._null import NullMaxima, draw_labels, draw_null, hash_of_parts, holm, search_draws, step_down
+from trueup.segments._null import (
+    NullMaxima,
+    draw_group_signs,
+    draw_labels,
+    draw_null,
+    hash_of_parts,
+    holm,
+    search_draws,
+    step_down,
+)
 from trueup.segments._parse import parse_segment
 from trueup.segments._partitions import Partition, between
 from trueup.segments._rows import ScoredRows, sort_rows

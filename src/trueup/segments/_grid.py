@@ -90,10 +90,14 @@ class SegmentGrid:
         return codes
 
     def cells(self, rows: ScoredRows, codes: npt.NDArray[np.uint8]) -> _native.Cells:
-        """The cells, for the kernel."""
+        """The cells, for the kernel, whose running sums count at the end of each distinct score only."""
+        return self.cells_of(codes, rows.score_ids)
+
+    def cells_of(self, codes: npt.NDArray[np.uint8], ids: npt.NDArray[np.uint32]) -> _native.Cells:
+        """The cells of rows in order of some ids, at the end of which running sums count."""
         sizes = np.array([len(partition.parts) for partition in self.partitions], dtype=np.uint32)
         skips = np.array([partition.skips_zero for partition in self.partitions], dtype=np.uint8)
-        return _native.Cells(codes, sizes, skips, rows.score_ids)
+        return _native.Cells(codes, sizes, skips, ids)
 
     def combinations_of(self, first: int, last: int) -> tuple[IntArray, IntArray]:
         """Offsets and members of some combinations, for the kernel."""

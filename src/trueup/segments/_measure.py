@@ -13,7 +13,17 @@ from trueup import _native
 from trueup.segments._grid import SegmentGrid
 from trueup.segments._rows import ScoredRows
 
-__all__ = ["MIN_VARIANCE", "SegmentSums", "batches", "certain_variance", "evidence", "measure_segments", "sum_again"]
+__all__ = [
+    "MIN_VARIANCE",
+    "SegmentSums",
+    "batches",
+    "certain_variance",
+    "evidence",
+    "grouped",
+    "measure_segments",
+    "spread_by_groups",
+    "sum_again",
+]
 
 # Below, one row can move a segment's sum by more than its standard deviation, and a sigma would mean nothing: there
 # sigmas are those of this variance, in squared rows. Evidence needs no such limit.
@@ -40,9 +50,10 @@ class SegmentSums:
     label: FloatArray
     # The largest minus the smallest running sum of weight times (label minus score), in order of score.
     range: FloatArray
-    variance: FloatArray  # of the final sum, if the scores are true; never quite 0
+    variance: FloatArray  # of the final sum, if the scores are true; never quite 0; of groups, as they spread
     unit: FloatArray  # the typical weight of a row: the sum of squares over the sum
     certain: FloatArray  # the sum of the errors of scores that are exactly 0 or 1: no true scores have any
+    inflation: FloatArray  # how many times as much sums vary because groups err together; at least 1
     min_variance: float  # sigmas are those of at least this variance, in squared units
 
     def __len__(self) -> int:
@@ -137,6 +148,7 @@ def measure_segments(
             variance=np.maximum(sums[:, 2], certain_variance(weight, unit)),
             unit=unit,
             certain=certain,
+            inflation=np.ones(len(count)),
             min_variance=float(min_variance),
         )
         if max_segments is not None:
@@ -148,6 +160,48 @@ def measure_segments(
             break
     joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
     return replace(parts[0], **joined)
+
+
+def spread_by_groups(
+    rows: ScoredRows, grid: SegmentGrid, codes: npt.NDArray[np.uint8], segments: SegmentSums, n_threads: int
+) -> SegmentSums:
+    """The segments with the variance that the sums of whole groups show: their squares, added up."""
+    assert rows.groups is not None
+    order = np.argsort(rows.groups, kind="stable")  # the kernel takes a change of id for the end of a group
+    cells = grid.cells_of(np.take(codes, order, axis=1), rows.groups[order].astype(np.uint32))
+    lanes = np.stack([rows.residuals(), np.sqrt(rows.variances())], axis=1)[order]
+    bounds = np.searchsorted(segments.combination, np.arange(grid.n_combinations + 1)).astype(np.int64)
+    squares, together = np.empty((2, len(segments)))
+    for first, last in batches(rows.n, grid.n_combinations):
+        begin, end = int(bounds[first]), int(bounds[last])
+        offsets, members = grid.combinations_of(first, last)
+        products = cells.products(
+            offsets=offsets,
+            members=members,
+            chosen_offsets=bounds[first : last + 1] - begin,
+            cell=segments.cell[begin:end],
+            lanes=lanes,
+            n_threads=n_threads,
+        )
+        squares[begin:end], together[begin:end] = products[:, 0], products[:, 2]
+    return grouped(rows, segments, squares, together)
+
+
+def grouped(rows: ScoredRows, segments: SegmentSums, squares: FloatArray, together: FloatArray) -> SegmentSums:
+    """The segments with variances that hold for whole groups.
+
+    `squares` are the sums of squares of what groups err by, and `together` what they would be on average if the rows
+    of a group always erred together. A few groups that happen to have no positives show next to no spread, so they get
+    at least the correlation that all rows show.
+    """
+    assert rows.groups is not None
+    own = rows.variances()
+    total = own.sum()
+    shown, most = (np.square(np.bincount(rows.groups, values)).sum() for values in (rows.residuals(), np.sqrt(own)))
+    correlation = np.clip((shown - total) / (most - total), 0, 1) if most > total * (1 + 1e-9) else 0.0
+    variance = segments.variance + correlation * np.maximum(0.0, together - segments.variance)
+    inflation = np.clip(squares, variance, np.maximum(variance, together)) / segments.variance
+    return replace(segments, variance=np.maximum(variance, squares), inflation=inflation)
 
 
 def sum_again(

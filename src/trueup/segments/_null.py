@@ -18,6 +18,7 @@ from trueup.segments._rows import ScoredRows
 __all__ = [
     "NullMaxima",
     "SearchedSegments",
+    "draw_group_signs",
     "draw_labels",
     "draw_null",
     "hash_of_parts",
@@ -137,6 +138,34 @@ def draw_null(
         n_threads=n_threads,
         advance=advance,
     )
+
+
+def draw_group_signs(
+    rows: ScoredRows,
+    grid: SegmentGrid,
+    cells: _native.Cells,
+    segments: SegmentSums,
+    *,
+    n_draws: int,
+    random_state: int,
+    n_threads: int,
+    advance: Advance = lambda combinations: None,
+) -> NullMaxima:
+    """Turn the errors of whole groups around or leave them, by chance, and search all segments again.
+
+    If the scores are true, a group's errors are as likely as their opposites, however they depend on each other (the
+    wild bootstrap). Where there are next to no positives, that is not so: compare with `draw_null` too.
+    """
+    assert rows.groups is not None
+    rng, groups = np.random.default_rng([random_state, 1]), rows.groups  # other draws than those of the labels
+    n_groups, errors = int(groups.max()) + 1, rows.residuals().astype(np.float32)
+
+    def draw() -> BitArray:
+        """A sign per group, one bit per draw."""
+        return rng.integers(0, 1 << _native.DRAW_LANES, n_groups, dtype=np.uint8)[groups]
+
+    how = {"n_draws": n_draws, "n_threads": n_threads}
+    return search_draws(grid, cells, segments, draw, (-errors, errors), **how, advance=advance)
 
 
 def search_draws(

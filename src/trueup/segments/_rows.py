@@ -25,6 +25,7 @@ class ScoredRows:
     scores: FloatArray
     weights: FloatArray | None  # what each row counts, all above 0; None if all count the same
     score_ids: npt.NDArray[np.uint32]  # numbers of the distinct scores
+    groups: npt.NDArray[np.int64] | None = None  # which rows belong together, numbered from 0; None if all are apart
 
     @property
     def n(self) -> int:
@@ -71,7 +72,12 @@ class ScoredRows:
         return lanes
 
 
-def sort_rows(labels: FloatArray, scores: FloatArray, weights: FloatArray | None = None) -> ScoredRows:
+def sort_rows(
+    labels: FloatArray,
+    scores: FloatArray,
+    weights: FloatArray | None = None,
+    groups: npt.NDArray[np.int64] | None = None,
+) -> ScoredRows:
     """Rows in order of score; among equal scores in an order that doesn't depend on where they stood.
 
     Then sums are the same to the last bit in whatever order the rows came.
@@ -80,11 +86,12 @@ def sort_rows(labels: FloatArray, scores: FloatArray, weights: FloatArray | None
     in_order = scores[order]
     is_new = in_order[1:] != in_order[:-1]
     if not is_new.all():
-        keys = (labels, scores) if weights is None else (weights, labels, scores)
-        order = np.lexsort(keys)
+        order = np.lexsort([one for one in (groups, weights, labels, scores) if one is not None])
         in_order = scores[order]
         is_new = in_order[1:] != in_order[:-1]
     score_ids = np.zeros(len(scores), dtype=np.uint32)
     np.cumsum(is_new, out=score_ids[1:])
     sorted_weights = None if weights is None else weights[order]
-    return ScoredRows(order, labels[order], in_order, sorted_weights, score_ids)
+    if groups is not None:  # numbered anew: groups of which no row is here are gone
+        groups = np.unique(groups, return_inverse=True)[1].reshape(-1)[order]
+    return ScoredRows(order, labels[order], in_order, sorted_weights, score_ids, groups)

@@ -46,7 +46,7 @@ def audit_sketch(
         adjusted=holm(survival(tested.evidence)),
         total_weight=np.full(n, whole.sums.weight[0]),
         significance=significance,
-        critical=critical_evidence(None, n, significance),
+        critical=critical_evidence((), n, significance),
         power=power,
         bounds=tested.bounds,
         unit_exponent=sketch.spec.weight_exponent,
@@ -88,6 +88,7 @@ def _measured(sketch: Sketch, ranges: Ranges, chosen: npt.NDArray[np.intp], min_
             variance=np.maximum(variance, certain_variance(weight, unit)),
             unit=unit,
             certain=np.zeros(len(rows)),  # which scores of a bin are exactly 0 or 1 is not known
+            inflation=np.ones(len(rows)),
             min_variance=min_variance,
         ),
         bounds,

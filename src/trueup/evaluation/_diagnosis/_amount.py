@@ -55,7 +55,7 @@ def _seeing(side: Side) -> list[Finding]:
     expected = rarer * side.effective_rows
     inside = _SEGMENT * side.effective_rows
     variance = np.array([max(inside * rate * (1 - rate), 1e-12)])
-    detectable = float(detectable_sum(variance, np.ones(1), critical_evidence(None, 1, _LEVEL), _POWER)[0] / inside)
+    detectable = float(detectable_sum(variance, np.ones(1), critical_evidence((), 1, _LEVEL), _POWER)[0] / inside)
     relative = detectable / rarer
     if relative <= _RELATIVE_ERROR and expected >= _FEWEST_OF_A_CLASS:
         return []
