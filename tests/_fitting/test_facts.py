@@ -175,8 +175,8 @@ def test_a_piece_may_hold_one_class_only(first: Any, second: Any, classes: Any, 
     assert rows.labels.tolist() == values
     assert rows.base_logits is None
     assert rows.weights is None
-    data = rows.training_data(plan.labels.soft, base_logit=-1.5)
-    assert data.base_logits.tolist() == [-1.5] * 3
+    data = rows.training_data(plan.labels.soft, base_rate=0.2)
+    assert data.base_logits == pytest.approx([np.log(0.25)] * 3)
 
 
 def test_a_column_without_values_in_a_piece_is_learned_from_the_others() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
-from trueup._fitting import FitOutcome, FitPlan, TrainingData
+from trueup._fitting import FitOutcome, FitPlan, Split, TrainingData
 from trueup._fitting._growing import Cancelled
 from trueup._fitting._lightgbm import GrownRound
 from trueup._fitting._loop import fit_rounds
@@ -76,21 +77,15 @@ def data(base: float = 0.0) -> TrainingData:
     return TrainingData(matrix, np.zeros(1, np.uint8), labels, np.full(4, base), None, soft=False)
 
 
-def plan(**changes: object) -> FitPlan:
-    defaults = {
-        "splits": [(ROWS, ROWS)],
-        "refit_rows": ROWS,
-        "max_rounds": 10,
-        "patience": 0,
-        "rescale": None,
-        "n_threads": 1,
-    }
-    return FitPlan(**{**defaults, **changes})  # type: ignore[arg-type]
+def plan(splits: list[Split] | None = None, **changes: Any) -> tuple[list[Split], FitPlan]:
+    splits = [(ROWS, ROWS)] if splits is None else splits
+    defaults = {"validates": bool(splits), "max_rounds": 10, "patience": 0, "rescale": None, "n_threads": 1}
+    return splits, FitPlan(**{**defaults, **changes})
 
 
 def test_it_stops_at_the_first_round_that_does_not_lower_the_loss() -> None:
     # Logits 0 -> 0.5 -> 1.0 -> 2.0: the third is farther from ln 3 than the second.
-    outcome = fit_rounds(data(), ScriptedGrower([0.5, 0.5, 1.0, 9.0]), plan(), Notes())
+    outcome = fit_rounds(data(), ScriptedGrower([0.5, 0.5, 1.0, 9.0]), *plan(), Notes())
     assert [record.number for record in outcome.history] == [0, 1, 2, 3]
     assert len(outcome.rounds) == 2
 
@@ -98,36 +93,36 @@ def test_it_stops_at_the_first_round_that_does_not_lower_the_loss() -> None:
 def test_with_patience_it_looks_further_and_keeps_the_best() -> None:
     # 0.5, 2.0 (worse), 1.0 (best), then no more.
     grower = ScriptedGrower([0.5, 1.5, -1.0, 3.0, 3.0])
-    outcome = fit_rounds(data(), grower, plan(patience=1), Notes())
+    outcome = fit_rounds(data(), grower, *plan(patience=1), Notes())
     assert len(outcome.rounds) == 3
     assert [record.number for record in outcome.history] == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_round_that_changes_nothing_is_not_kept() -> None:
-    assert fit_rounds(data(), ScriptedGrower([0.0]), plan(), Notes()).rounds == ()
+    assert fit_rounds(data(), ScriptedGrower([0.0]), *plan(), Notes()).rounds == ()
 
 
 def test_the_right_base_scores_are_left_alone() -> None:
-    outcome = fit_rounds(data(np.log(3)), ScriptedGrower([0.1]), plan(), Notes())
+    outcome = fit_rounds(data(np.log(3)), ScriptedGrower([0.1]), *plan(), Notes())
     assert outcome.rounds == ()
     assert len(outcome.history) == 2
 
 
 def test_without_validation_exactly_max_rounds_are_fitted() -> None:
-    outcome = fit_rounds(data(), ScriptedGrower([5.0] * 3), plan(splits=[], max_rounds=3), Notes())
+    outcome = fit_rounds(data(), ScriptedGrower([5.0] * 3), *plan(splits=[], max_rounds=3), Notes())
     assert len(outcome.rounds) == 3
     assert all(np.isnan(record.validation_loss) for record in outcome.history)
 
 
 def test_each_round_starts_from_the_logits_of_the_one_before() -> None:
     grower = ScriptedGrower([0.5, 0.5, 1.0])
-    fit_rounds(data(), grower, plan(), Notes())
+    fit_rounds(data(), grower, *plan(), Notes())
     assert [logits[0] for logits in grower.seen] == [0.0, 0.5, 1.0]
 
 
 def test_trees_are_not_grown_again_where_the_training_rows_are_those_of_the_final_fit() -> None:
     grower, notes = ScriptedGrower([0.5, 0.5, 1.0]), Notes()
-    fit_rounds(data(), grower, plan(), notes)
+    fit_rounds(data(), grower, *plan(), notes)
     assert len(grower.prepared) == 1
     assert notes.refits == []
 
@@ -135,7 +130,7 @@ def test_trees_are_not_grown_again_where_the_training_rows_are_those_of_the_fina
 def test_folds_are_followed_by_a_fit_on_all_rows() -> None:
     folds = [(np.array([0, 3]), np.array([1, 2])), (np.array([1, 2]), np.array([0, 3]))]
     grower, notes = ScriptedGrower([0.25, -1.0]), Notes()
-    fit_rounds(data(), grower, plan(splits=folds), notes)
+    fit_rounds(data(), grower, *plan(splits=folds), notes)
     assert [None if rows is None else rows.tolist() for rows in grower.prepared] == [[0, 3], [1, 2], None]
     assert notes.refits == [(0, 1), (1, 1)]
 
@@ -174,7 +169,7 @@ HELD_OUT = [(np.array([0, 3]), np.array([1, 2]))]
 
 
 def outcome_of_one_thread(values: Sequence[float]) -> FitOutcome:
-    return fit_rounds(data(), ScriptedGrower(values), plan(splits=HELD_OUT), Notes())
+    return fit_rounds(data(), ScriptedGrower(values), *plan(splits=HELD_OUT), Notes())
 
 
 def assert_same(one: FitOutcome, other: FitOutcome) -> None:
@@ -188,7 +183,7 @@ def test_a_final_fit_that_is_ahead_is_stopped_when_the_search_is_over() -> None:
     grower, notes = Choreographed([0.25, -1.0]), Notes()
     second_begun = threading.Event()
     grower.sets["all", 2] = grower.waits_for["split", 2] = second_begun
-    outcome = fit_rounds(data(), grower, plan(splits=HELD_OUT, n_threads=2), notes)
+    outcome = fit_rounds(data(), grower, *plan(splits=HELD_OUT, n_threads=2), notes)
     assert grower.cancelled == [("all", 2)]
     assert notes.refits == []
     assert_same(outcome, outcome_of_one_thread([0.25, -1.0]))
@@ -206,7 +201,7 @@ def test_a_final_fit_that_lags_behind_is_completed_after_the_search() -> None:
     values = [0.25, 0.5, -1.0]
     grower, notes = Choreographed(values), UntilRoundThree()
     grower.waits_for["all", 1] = over
-    outcome = fit_rounds(data(), grower, plan(splits=HELD_OUT, n_threads=2), notes)
+    outcome = fit_rounds(data(), grower, *plan(splits=HELD_OUT, n_threads=2), notes)
     assert_same(outcome, outcome_of_one_thread(values))
     assert len(outcome.rounds) == 2
 
@@ -214,14 +209,14 @@ def test_a_final_fit_that_lags_behind_is_completed_after_the_search() -> None:
 def test_with_more_splits_than_threads_the_final_fit_comes_after() -> None:
     folds = [(np.array([0, 3]), np.array([1, 2])), (np.array([1, 2]), np.array([0, 3]))]
     notes = Notes()
-    fit_rounds(data(), ScriptedGrower([0.25, -1.0]), plan(splits=folds, n_threads=2), notes)
+    fit_rounds(data(), ScriptedGrower([0.25, -1.0]), *plan(splits=folds, n_threads=2), notes)
     assert notes.refits == [(0, 1), (1, 1)]
 
 
 def test_as_many_rows_drawn_with_repetition_are_not_taken_for_all_rows() -> None:
     drawn = np.array([0, 0, 1, 3])
     grower = ScriptedGrower([0.25, -1.0])
-    fit_rounds(data(), grower, plan(splits=[(drawn, np.array([2]))], max_rounds=1), Notes())
+    fit_rounds(data(), grower, *plan(splits=[(drawn, np.array([2]))], max_rounds=1), Notes())
     assert grower.prepared[0].tolist() == [0, 0, 1, 3]
 
 
@@ -229,7 +224,7 @@ def test_the_loss_of_a_round_is_the_mean_over_the_rows_of_all_folds_and_not_over
     # Fold 1 validates on a positive, fold 2 on the negative and two positives: at logit 0 every loss is ln 2,
     # so the mean is too; at logit 0.25 it is (3 l(0.25) + l(-0.25)) / 4 with l(x) = ln(1 + e^-x).
     folds = [(np.array([1, 2, 3]), np.array([0])), (np.array([0, 3]), np.array([1, 2, 3]))]
-    outcome = fit_rounds(data(), ScriptedGrower([0.25, 0.0]), plan(splits=folds), Notes())
+    outcome = fit_rounds(data(), ScriptedGrower([0.25, 0.0]), *plan(splits=folds), Notes())
     positive, negative = np.log1p(np.exp(-0.25)), np.log1p(np.exp(0.25))
     assert outcome.history[0].validation_loss == pytest.approx(np.log(2))
     assert outcome.history[1].validation_loss == pytest.approx((3 * positive + negative) / 4)
@@ -239,17 +234,17 @@ def test_honest_theta_comes_from_the_rows_that_did_not_grow() -> None:
     # Train on rows 0, 1, 2 and validate on 1, 2, 3: at logit 1 the validation rows have 2 of 3 positive, so
     # theta = ln 2.
     split = [(np.array([0, 1, 2]), np.array([1, 2, 3]))]
-    honest = fit_rounds(data(), ScriptedGrower([1.0]), plan(splits=split, rescale="honest", max_rounds=1), Notes())
+    honest = fit_rounds(data(), ScriptedGrower([1.0]), *plan(splits=split, rescale="honest", max_rounds=1), Notes())
     # All logits are 1 after the trees, so that theta and shift can't be told apart: 1 is moved to ln 2.
     assert honest.rounds[0].theta == 1
     assert 1 + honest.rounds[0].trees.leaf_values[-1] == pytest.approx(np.log(2))
     # Fitted on all rows, three of four positive: ln 3.
-    train = fit_rounds(data(), ScriptedGrower([1.0]), plan(rescale="train", max_rounds=1), Notes())
+    train = fit_rounds(data(), ScriptedGrower([1.0]), *plan(rescale="train", max_rounds=1), Notes())
     assert train.rounds[0].theta == pytest.approx(np.log(3))
 
 
 def test_history_holds_the_convergence_quantities_of_the_paper() -> None:
-    record = fit_rounds(data(), ScriptedGrower([0.5, 9.0]), plan(), Notes()).history[1]
+    record = fit_rounds(data(), ScriptedGrower([0.5, 9.0]), *plan(), Notes()).history[1]
     # |F1 - F0| = 1/2 everywhere: phi = 2/2 + 1/4/8 = 33/32; f0 = 1/2, so C² = 4 and the bound is 2/sqrt(3) 2
     # sqrt(33/32).
     assert record.logit_change == pytest.approx(0.5)
@@ -267,7 +262,7 @@ def test_an_interrupt_in_one_fold_stops_the_others() -> None:
             return Rows()
 
     folds = [(np.array([0, 3]), np.array([1, 2])), (np.array([1, 2]), np.array([0, 3]))]
-    stopped = plan(splits=folds, n_threads=2)
+    splits, stopped = plan(splits=folds, n_threads=2)
     with pytest.raises(KeyboardInterrupt):
-        fit_rounds(data(), Interrupted([]), stopped, Notes())
+        fit_rounds(data(), Interrupted([]), splits, stopped, Notes())
     assert stopped.cancel.is_set()

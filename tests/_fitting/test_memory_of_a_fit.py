@@ -61,16 +61,8 @@ def test_the_search_is_forgotten_before_the_fit_on_all_rows_begins(
     data = TrainingData(np.zeros((N, 1), order="F"), np.zeros(1, np.uint8), labels, np.zeros(N), None, soft=False)
     rows = np.arange(N, dtype=np.int32)
     listener = LooksAtTheParts(made)
-    plan = FitPlan(
-        splits=[(rows[:32], rows[32:])],
-        refit_rows=None,
-        max_rounds=2,
-        patience=0,
-        rescale=None,
-        n_threads=n_threads,
-        follows=False,
-    )
-    outcome = fit_rounds(data, OneStump(), plan, listener)
+    plan = FitPlan(validates=True, max_rounds=2, patience=0, rescale=None, n_threads=n_threads, follows=False)
+    outcome = fit_rounds(data, OneStump(), [(rows[:32], rows[32:])], plan, listener)
     assert len(outcome.rounds) == 2
     assert len(made) == 1
     assert listener.alive == 0

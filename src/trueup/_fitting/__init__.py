@@ -26,7 +26,7 @@ from trueup._fitting._rescale import (
     theta_from_sums,
 )
 from trueup._fitting._roles import StreamRoles, batch_scores, batch_weights, naming_roles
-from trueup._fitting._rounds import fitted_model, growth_of, rescale_with, too_few, warn_of_too_few
+from trueup._fitting._rounds import fitted_model, growth_of, no_rounds, plan_of, too_few
 from trueup._fitting._splits import (
     EMPTY_FOLD,
     ONE_CLASS,

@@ -75,9 +75,7 @@ def fit_model(
         )
     outcome = fit_data(data, n_fit, splits, parameters, options)
     positive_rate = float(np.average(data.labels[:n_fit], weights=data.weights_of(slice(n_fit))))
-    return fitted_model(
-        options, spec, outcome, labels=labels, base_rate=base_rate, n_rows=n_fit, positive_rate=positive_rate
-    )
+    return fitted_model(options, spec, labels, outcome, base_rate=base_rate, n_rows=n_fit, positive_rate=positive_rate)
 
 
 @dataclass(frozen=True, eq=False)

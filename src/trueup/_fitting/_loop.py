@@ -62,10 +62,9 @@ def shown_rounds(verbose: int, max_rounds: int) -> Iterator[RoundProgress]:
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
-    """What to fit on which rows."""
+    """How to search for the number of rounds, wherever the rows are."""
 
-    splits: Sequence[Split]  # training and validation rows; empty to fit exactly `max_rounds`
-    refit_rows: Rows | None  # the rows of the final fit; None is all rows
+    validates: bool  # whether folds hold rows out; if not, exactly `max_rounds` are fitted
     max_rounds: int
     patience: int
     rescale: Rescale  # "honest": theta and a shift from validation rows; "train": theta from training rows; or neither
@@ -76,28 +75,36 @@ class FitPlan:
 
 @dataclass(frozen=True, eq=False)
 class FitOutcome:
-    """The rounds, how they came about, and the total gain of each feature, the logit last."""
+    """The rounds, and how they came about."""
 
     rounds: tuple[FittedRound, ...]
     history: tuple[RoundRecord, ...]
-    gains: Floats
+    gains: Floats  # the total of each feature, the logit last
 
 
-def fit_rounds(data: TrainingData, grower: LightGBMGrower, plan: FitPlan, listener: RoundProgress) -> FitOutcome:
+def fit_rounds(
+    data: TrainingData,
+    grower: LightGBMGrower,
+    splits: Sequence[Split],  # training and validation rows; empty if no row validates
+    plan: FitPlan,
+    listener: RoundProgress,
+    *,
+    refit_rows: Rows | None = None,  # the rows of the final fit; None is all rows
+) -> FitOutcome:
     """Fit rounds until the validation loss stops falling, then that many on all rows.
 
-    Where threads would be idle, the fit on all rows follows the search in one of them: it is at most a round ahead of
+    Where threads would be idle, the fit on all rows follows the search in one of them: it is at most one round ahead of
     what is decided, and what it grows beyond the last round is thrown away.
     """
-    refit_rows, no_rows = plan.refit_rows, np.empty(0, np.int32)
-    splits: Sequence[tuple[Rows | None, Rows]] = plan.splits or [(refit_rows, no_rows)]
-    fits_all_rows = len(splits) == 1 and _are_same(splits[0][0], refit_rows, data.n_rows)
+    no_rows = np.empty(0, np.int32)
+    searched: Sequence[tuple[Rows | None, Rows]] = splits or [(refit_rows, no_rows)]
+    fits_all_rows = len(searched) == 1 and _are_same(searched[0][0], refit_rows, data.n_rows)
 
     def final_fold(cancel: threading.Event) -> LocalFold:
         """All rows, none of which validates."""
         return LocalFold(data, grower, refit_rows, no_rows, cancel)
 
-    folds = (LocalFold(data, grower, train, valid, plan.cancel) for train, valid in splits)
+    folds = (LocalFold(data, grower, train, valid, plan.cancel) for train, valid in searched)
     return fit_folds(folds, None if fits_all_rows else final_fold, plan, listener, shared_rescaling)
 
 
@@ -111,7 +118,7 @@ def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
 def fit_folds(
     folds: Iterable[Fold[HeldOutT]],
     final_fold: Callable[[threading.Event], Fold[HeldOutT]] | None,
-    plan: FitPlan,  # what to fit; its rows are not looked at, only whether there are splits
+    plan: FitPlan,
     listener: RoundProgress,
     agree: Callable[[Sequence[HeldOutT], int], Rescaling],  # gives one rescaling for all folds from what they held out
 ) -> FitOutcome:
@@ -153,7 +160,7 @@ class _Search:
             self._round(number, workers, share, beside)
             record = self.history[-1]
             listener.round_finished(record)
-            if not self._plan.splits or record.validation_loss < self.history[self.best].validation_loss:
+            if not self._plan.validates or record.validation_loss < self.history[self.best].validation_loss:
                 self.best = number
             elif number - self.best > self._plan.patience:
                 break
@@ -183,7 +190,7 @@ class _Search:
             """A fold's trees, and their own rescaling, which the other folds need not wait for."""
             return fold.grow(share), fold.own_rescaling(plan.rescale, share)
 
-        if plan.rescale == "honest" and plan.splits:
+        if plan.rescale == "honest" and plan.validates:
             validating = workers.all([functools.partial(with_held_out, fold) for fold in folds], then=beside)
             shared = self._agree([held_out for _, held_out in validating], plan.n_threads)
             return validating[0][0], [shared] * len(folds)

@@ -107,12 +107,16 @@ class PackedRows:
         """How many rows there are."""
         return len(self.labels)
 
-    def training_data(self, soft: bool, base_logit: float | None = None) -> TrainingData:
-        """The rows as a fit takes them; `base_logit` stands for all where there is no base model."""
-        logits = self.base_logits
-        if logits is None:
-            assert base_logit is not None
-            logits = np.full(self.n_rows, base_logit)
+    def logits_from(self, base_rate: float | None) -> Floats:
+        """The logits that rounds start from: those of the scores, or of the base rate if there is no base model."""
+        if self.base_logits is not None:
+            return self.base_logits
+        assert base_rate is not None
+        return np.full(self.n_rows, score_logits(np.array([base_rate]))[0])
+
+    def training_data(self, soft: bool, base_rate: float | None = 0.5) -> TrainingData:
+        """The rows as a fit takes them; `base_rate` is the score of every row if there is no base model."""
+        logits = self.logits_from(base_rate)
         categorical = np.array([column.categorical for column in self.matrix.columns], dtype=np.uint8)
         return TrainingData(self.matrix, categorical, self.labels, logits, self.weights, soft)
 

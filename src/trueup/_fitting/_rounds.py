@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Sequence
 
@@ -36,9 +35,9 @@ def growth_of(options: FitOptions, spec: FeatureSpec, seed: int) -> GrowthParame
 def fitted_model(
     options: FitOptions,
     spec: FeatureSpec,
+    labels: Labels,  # their classes
     outcome: FitOutcome,
     *,
-    labels: Labels,
     base_rate: float | None,
     n_rows: int,
     positive_rate: float,
@@ -66,42 +65,40 @@ def fit_data(
 ) -> FitOutcome:
     """Fit on the first rows; those after them, if there are any, and the splits decide the number of rounds.
 
-    `splits` is a reason where there are too few rows to split.
+    `splits` is a reason if there are too few rows to split.
     """
-    fit_rows = None if n_fit == data.n_rows else np.arange(n_fit, dtype=np.int32)
     reason = splits if isinstance(splits, str) else _too_few(data, n_fit, splits, parameters)
     if isinstance(splits, str) or (reason and options.max_rounds):
-        warn_of_too_few(reason)
-        return FitOutcome((), (), np.zeros(data.n_features + 1))
-    plan = FitPlan(
-        splits=splits,
-        refit_rows=fit_rows,
-        max_rounds=int(options.max_rounds),
-        patience=int(options.patience),
-        rescale=rescale_with(options, validated=bool(splits)),
-        n_threads=thread_count(options.n_jobs),
-        cancel=threading.Event(),
-        follows=follows,
-    )
+        return no_rounds(reason, data.n_features)
+    plan = plan_of(options, validates=bool(splits), n_threads=thread_count(options.n_jobs), follows=follows)
     shares_bins = _may_share_bins(data, splits, n_fit, parameters)
     grower = LightGBMGrower(data, parameters, shares_bins=shares_bins, n_threads=plan.n_threads)
+    refit_rows = None if n_fit == data.n_rows else np.arange(n_fit, dtype=np.int32)
     with shown_rounds(options.verbose, plan.max_rounds) as listener:
-        return fit_rounds(data, grower, plan, listener)
+        return fit_rounds(data, grower, splits, plan, listener, refit_rows=refit_rows)
 
 
-def warn_of_too_few(reason: str) -> None:
-    """Say that no round is fitted, and why."""
+def no_rounds(reason: str, n_features: int) -> FitOutcome:
+    """The outcome if there are too few rows, after a warning that says why."""
     warnings.warn(
         f"Too few rows: {reason}. No round is fitted, and the base scores are given back unchanged.",
         InsufficientDataWarning,
         stacklevel=callers_level(),
     )
+    return FitOutcome((), (), np.zeros(n_features + 1))
 
 
-def rescale_with(options: FitOptions, *, validated: bool) -> Rescale:
-    """How rounds are rescaled: honestly only if there are rows that don't grow trees, which is said once."""
+def plan_of(options: FitOptions, *, validates: bool, n_threads: int, follows: bool = True) -> FitPlan:
+    """How the user wants rounds to be searched for."""
+    rescale = _rescale_with(options, validates)
+    rounds, patience = int(options.max_rounds), int(options.patience)
+    return FitPlan(validates, rounds, patience, rescale, n_threads, follows=follows)
+
+
+def _rescale_with(options: FitOptions, validates: bool) -> Rescale:
+    """How to rescale rounds. Without validation rows it can't be honest, and a warning says so."""
     rescale: Rescale = options.rescale
-    if rescale != "honest" or validated:
+    if rescale != "honest" or validates:
         return rescale
     if options.max_rounds:
         warnings.warn(

@@ -16,7 +16,6 @@ from trueup._fitting._rounds import fit_data, fitted_model, growth_of
 from trueup._fitting._splits import dealing_for
 from trueup._model import CalibrationModel, FeatureSpec
 from trueup._runtime import give_back_memory, shown_progress
-from trueup._scoring import score_logits
 from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 
 _MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
@@ -36,22 +35,15 @@ def fit_stream_model(options: FitOptions, source: Any, **columns: str | None) ->
     plan, rows = _packed(stream, roles, options)
     dealing = dealing_for(options.validation, plan.n_rows, seeds[0])
     splits = dealing.splits(rows.labels, soft=plan.labels.soft, groups=rows.groups)
-    base_rate = None if roles.score is not None else float(np.average(rows.labels, weights=rows.weights))
-    base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
-    data = rows.training_data(plan.labels.soft, base_logit)
+    rate = float(np.average(rows.labels, weights=rows.weights))
+    base_rate = None if roles.score is not None else rate
+    data = rows.training_data(plan.labels.soft, base_rate)
     del rows
     give_back_memory()
     parameters, follows = growth_of(options, plan.spec, seeds[1]), data.n_rows <= _MOST_ROWS_AT_ONCE
     outcome = fit_data(data, data.n_rows, splits, parameters, options, follows=follows)
-    positive_rate = float(np.average(data.labels, weights=data.weights))
     return fitted_model(
-        options,
-        plan.spec,
-        outcome,
-        labels=plan.labels,
-        base_rate=base_rate,
-        n_rows=data.n_rows,
-        positive_rate=positive_rate,
+        options, plan.spec, plan.labels, outcome, base_rate=base_rate, n_rows=data.n_rows, positive_rate=rate
     )
 
 

@@ -23,10 +23,12 @@ def check_fraction(name: str, value: Any) -> None:
         raise ParameterError(f"{name} must lie between 0 and 1, got {value!r}.")
 
 
-def check_number(name: str, value: Any, least: float = 0.0) -> None:
-    """Refuse what is not a finite number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < math.inf:
-        raise ParameterError(f"{name} must be a number of at least {least:g}, got {value!r}.")
+def check_number(name: str, value: Any, least: float = 0.0, most: float = math.inf) -> None:
+    """Refuse what is not a finite number of at least `least` and at most `most`."""
+    wrong = isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(float(value))
+    if wrong or not least <= float(value) <= most:
+        asked = f"of at least {least:g}" if most == math.inf else f"from {least:.3g} to {most:.3g}"
+        raise ParameterError(f"{name} must be a number {asked}, got {value!r}.")
 
 
 def pin_to(module: str, names: Iterable[str], namespace: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """A model gives predictions: tables, rows and streams, without LightGBM, scikit-learn or pandas."""
 
 from trueup._runtime import pin_to
-from trueup._scoring._apply import apply_round, correction, probabilities, score_logits
+from trueup._scoring._apply import apply_round, correction, map_scores, probabilities, score_logits
 from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._load import load, load_bytes
 from trueup._scoring._observed import Observed, observe_rows, observe_table
@@ -23,6 +23,7 @@ __all__ = [
     "kinds_of",
     "load",
     "load_bytes",
+    "map_scores",
     "observe_rows",
     "observe_table",
     "probabilities",

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CellFit", "CellRows", "CellUpdates", "apply_cells", "bins_of", "fit_cells", "number_of_bins"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Move: TypeAlias = tuple[int, int, float]  # segment, bin, and what is added to the probabilities of its rows

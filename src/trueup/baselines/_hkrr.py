@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._fitting import seeds_from
+from trueup._runtime import check_number, check_whole
 from trueup.baselines._cells import CellFit, CellRows, CellUpdates, apply_cells, fit_cells
-from trueup.baselines._checks import check_number, check_whole
-from trueup.baselines._estimator import SegmentBaseline
+from trueup.baselines._estimator import Floats, SegmentBaseline
 from trueup.baselines._rows import (
     FitRows,
     GivenSegments,
@@ -25,13 +25,9 @@ from trueup.baselines._rows import (
 from trueup.errors import ConvergenceWarning, DataError, ParameterError, TableError, callers_level
 from trueup.metrics import maximum_over_segments, smooth_calibration_error
 
-__all__ = ["HKRR"]
-
 _ALPHAS = (0.1, 0.05, 0.025, 0.0125)
 _MIN_ALPHA = 1e-6
 _MIN_WIDTH = 1 / (2**16 - 1)  # a bin's number has 16 bits
-
-Floats = npt.NDArray[np.float64]
 
 
 class HKRR(SegmentBaseline):
@@ -188,7 +184,8 @@ class HKRR(SegmentBaseline):
                 stacklevel=callers_level(),
             )
         self.updates_ = chosen.updates
-        self._keep_segments(rows, found)
+        self._keep_segments(found)
+        self._keep(rows)
         return self
 
     def _checked_alphas(self) -> list[float]:
@@ -212,7 +209,7 @@ class HKRR(SegmentBaseline):
             generator=np.random.RandomState(seed),
         )
 
-    def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
+    def _calibrated_by_masks(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
         return apply_cells(self.updates_, scores, masks)
 
 

@@ -15,10 +15,9 @@ from trueup._model import ARRAY_TYPES, Trees
 from trueup._scoring import correction
 from trueup.errors import TrainingError
 
-__all__ = ["LevelData", "LevelGrowth", "apply_levels", "fit_levels", "joined_by_level", "levels_of", "nearest_levels"]
-
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]
+Categorical = npt.NDArray[np.uint8]  # 1 for a feature of categories
 _LEAST_GAIN = 1e-6  # at 0, LightGBM may choose a split that leaves one side empty
 
 
@@ -27,7 +26,7 @@ class LevelData:
     """Rows as numbers: features, labels, the base model's scores."""
 
     matrix: Floats
-    categorical: npt.NDArray[np.uint8]
+    categorical: Categorical
     labels: Floats
     scores: Floats
     weights: Floats
@@ -73,13 +72,7 @@ def nearest_levels(scores: Floats, n_levels: int) -> Floats:
 
 
 def apply_levels(
-    rounds: Sequence[Trees],
-    n_levels: int,
-    scores: Floats,
-    *,
-    matrix: Floats,
-    categorical: npt.NDArray[np.uint8],
-    n_threads: int,
+    rounds: Sequence[Trees], n_levels: int, scores: Floats, matrix: Floats, *, categorical: Categorical, n_threads: int
 ) -> Floats:
     """The level of each row after all rounds."""
     level = nearest_levels(scores, n_levels)

@@ -8,17 +8,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import CalibrationTable
 from trueup._features import FeatureEncoder, learn_features
 from trueup._fitting import make_splits, seeds_from
 from trueup._model import FeatureSpec, Trees
-from trueup._runtime import thread_count
-from trueup.baselines._checks import check_number, check_whole
-from trueup.baselines._estimator import Baseline
+from trueup._runtime import check_number, check_whole, thread_count
+from trueup.baselines._estimator import Baseline, Floats
 from trueup.baselines._levels import LevelData, LevelGrowth, apply_levels, fit_levels
-from trueup.baselines._rows import FitRows, read_rows
+from trueup.baselines._rows import FitRows
 from trueup.errors import ParameterError
-
-__all__ = ["LSBoost"]
 
 MAX_LEVELS = 1000  # with more, a level set has no rows to speak of
 _MAX_DEPTH = 12
@@ -106,29 +104,15 @@ class LSBoost(Baseline):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None) -> LSBoost:
-        """Grow trees on level sets.
+    def _check_parameters(self) -> None:
+        for name, least in (("n_levels", 1), ("max_rounds", 0), ("max_depth", 1), ("min_child_samples", 1)):
+            check_whole(name, getattr(self, name), least)
+        check_number("n_levels", self.n_levels, 1, MAX_LEVELS)
+        check_number("max_depth", self.max_depth, 1, _MAX_DEPTH)
+        check_number("tolerance", self.tolerance, 0.0, 1.0)
+        check_number("validation", self.validation, 0.01, 0.99)
 
-        Parameters
-        ----------
-        X : table
-            The features.
-        y : array-like
-            Labels of two classes, or probabilities in [0, 1].
-        scores : array-like, optional
-            The base model's probabilities. Without them the base rate is the base model.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        segments : object, optional
-            Not used; here so that all baselines are called alike.
-
-        Returns
-        -------
-        LSBoost
-            The estimator itself.
-        """
-        self._check()
-        rows = read_rows(X, y, scores, sample_weight)
+    def _learn(self, rows: FitRows, segments: Any) -> None:
         spec = learn_features(
             rows.table, features=self.features, categorical_features=self.categorical_features, rows=rows.kept
         )
@@ -136,37 +120,18 @@ class LSBoost(Baseline):
         growth = LevelGrowth(
             int(self.n_levels), int(self.max_depth), int(self.min_child_samples), seeds[1], thread_count(self.n_jobs)
         )
-        self._trees = self._rounds(_level_data(rows, spec), growth, rows.given.soft, seeds[0])
+        matrix = FeatureEncoder(spec).encode(rows.table)
+        if rows.kept is not None:
+            matrix = np.asfortranarray(matrix[rows.kept])
+        weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+        data = LevelData(matrix, _categorical(spec), rows.labels, rows.scores, weights)
+        self._trees = self._rounds(data, growth, rows.given.soft, seeds[0])
         self._n_levels, self._spec, self.n_rounds_ = growth.n_levels, spec, len(self._trees)
-        self._keep(rows)
-        return self
 
-    def calibrate(self, X: Any, scores: Any = None) -> npt.NDArray[np.float64]:
-        """Calibrated probabilities of the positive class.
-
-        Parameters
-        ----------
-        X : table
-            The rows; columns are found by name.
-        scores : array-like, optional
-            The base model's probabilities; needed if they were at fit.
-
-        Returns
-        -------
-        float64 array
-            One probability per row; NaN, with a warning, where the score is missing.
-        """
-        table, base, missing = self._read(X, scores)
-        calibrated = apply_levels(
-            self._trees,
-            self._n_levels,
-            base,
-            matrix=FeatureEncoder(self._spec).encode(table),
-            categorical=_categorical(self._spec),
-            n_threads=thread_count(self.n_jobs),
-        )
-        calibrated[missing] = np.nan
-        return calibrated
+    def _calibrated(self, table: CalibrationTable, scores: Floats, segments: Any) -> Floats:
+        matrix, n_threads = FeatureEncoder(self._spec).encode(table), thread_count(self.n_jobs)
+        categorical = _categorical(self._spec)
+        return apply_levels(self._trees, self._n_levels, scores, matrix, categorical=categorical, n_threads=n_threads)
 
     def _rounds(self, data: LevelData, growth: LevelGrowth, soft: bool, seed: int) -> list[Trees]:
         """As many rounds on all rows as lower the error of rows that did not grow their trees."""
@@ -180,21 +145,6 @@ class LSBoost(Baseline):
         self.validation_errors_ = errors
         everything = np.arange(len(data.labels), dtype=np.int32)
         return fit_levels(data, growth, (everything, everything[:0]), max_rounds=len(tried))[0]
-
-    def _check(self) -> None:
-        for name, least in (("n_levels", 1), ("max_rounds", 0), ("max_depth", 1), ("min_child_samples", 1)):
-            check_whole(name, getattr(self, name), least)
-        check_number("n_levels", self.n_levels, 1, MAX_LEVELS)
-        check_number("max_depth", self.max_depth, 1, _MAX_DEPTH)
-        check_number("tolerance", self.tolerance, 0.0, 1.0)
-        check_number("validation", self.validation, 0.01, 0.99)
-
-
-def _level_data(rows: FitRows, spec: FeatureSpec) -> LevelData:
-    matrix = FeatureEncoder(spec).encode(rows.table)
-    if rows.kept is not None:
-        matrix = np.asfortranarray(matrix[rows.kept])
-    return LevelData(matrix, _categorical(spec), rows.labels, rows.scores, rows.weights_or_ones)
 
 
 def _categorical(spec: FeatureSpec) -> npt.NDArray[np.uint8]:

@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from trueup._fitting import fit_rescaling, fit_theta
-from trueup._model import KnotMap, LogitMap, ScoreMap
-from trueup._scoring import score_logits
-from trueup.baselines._estimator import ScoreBaseline
+from trueup._data import CalibrationTable
+from trueup._features import FeatureEncoder
+from trueup._fitting import fit_rescaling, fit_theta, json_parameters, package_versions
+from trueup._model import CalibrationModel, FeatureSpec, KnotMap, LogitMap, ScoreMap, TrainingSummary
+from trueup._scoring import Calibrator, map_scores, score_logits
+from trueup.baselines._estimator import Baseline, Floats
 from trueup.baselines._rows import FitRows
 
-__all__ = ["IsotonicCalibrator", "PlattCalibrator", "TemperatureCalibrator"]
+
+class ScoreBaseline(Baseline):
+    """A calibration of the score alone: a model with a map and no rounds, saved and served like any other."""
+
+    model_: CalibrationModel
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, atomically; `trueup.load` reads it.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; by custom it ends in ``.trueup``.
+        """
+        check_is_fitted(self, "model_")
+        Calibrator(self.model_).save(path)
+
+    def _learn(self, rows: FitRows, segments: Any) -> None:
+        summary = TrainingSummary(
+            n_rows=len(rows.labels),
+            positive_rate=float(np.average(rows.labels, weights=rows.weights)),
+            parameters={"method": type(self).__name__, **json_parameters(self.get_params())},
+            versions=package_versions(),
+        )
+        columns = FeatureSpec(rows.table.names, (), rows.table.named)
+        score_map = self._map_of(rows)
+        self.model_ = CalibrationModel(columns, (), rows.base_rate, rows.given.classes, summary, score_map)
+
+    def _calibrated(self, table: CalibrationTable, scores: Floats, segments: Any) -> Floats:
+        FeatureEncoder(self.model_.features).encode(table)  # a table with other columns is an error all the same
+        return map_scores(self.model_.score_map, scores)
+
+    def _map_of(self, rows: FitRows) -> ScoreMap:
+        raise NotImplementedError
 
 
 class IsotonicCalibrator(ScoreBaseline):

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from trueup.baselines._checks import check_number, check_whole
-from trueup.baselines._estimator import SegmentBaseline
-from trueup.baselines._rows import read_rows, read_segments
+from trueup._runtime import check_number, check_whole
+from trueup.baselines._estimator import Floats, SegmentBaseline
+from trueup.baselines._rows import FitRows, read_segments
 from trueup.calibration import MCGrad
 from trueup.errors import ParameterError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-__all__ = ["DFMC", "SegmentMCGrad"]
 
 # LightGBM's own defaults, but for the depth.
 _TREES = {
@@ -32,48 +27,24 @@ _TREES = {
 _MIN_SUM_HESSIAN = 1e-3
 _MIN_LEARNING_RATE = 1e-6
 
-Floats = npt.NDArray[np.float64]
-
 
 class _RoundsOnSegments(SegmentBaseline):
     """An `MCGrad` whose table has one column of zeros and ones per segment."""
 
     estimator_: MCGrad
 
-    def fit(self, X: Any, y: Any, *, scores: Any = None, sample_weight: Any = None, segments: Any = None) -> Self:
-        """Grow trees on the segments and the score.
-
-        Parameters
-        ----------
-        X : table
-            What conditions are about.
-        y : array-like
-            Labels of two classes, or probabilities in [0, 1].
-        scores : array-like, optional
-            The base model's probabilities. Without them the base rate is the base model.
-        sample_weight : array-like, optional
-            Weights of the rows.
-        segments : mapping, sequence or table
-            Masks by name, a table of booleans, or conditions such as ``["country = NO", "age < 25"]``.
-
-        Returns
-        -------
-        Self
-            The estimator itself.
-        """
-        estimator, rows = self._template(), read_rows(X, y, scores, sample_weight)
-        found = read_segments(segments, rows, type(self).__name__)
-        self._keep_segments(rows, found)
+    def _learn(self, rows: FitRows, segments: Any) -> None:
+        estimator, found = self._template(), read_segments(segments, rows, type(self).__name__)
         labels = rows.labels if rows.given.soft else rows.labels.astype(int)
         columns = _columns_of(found.names, found.masks)
         self.estimator_ = estimator.fit(columns, labels, scores=rows.scores, sample_weight=rows.weights)
-        return self
+        self._keep_segments(found)
 
     def _template(self) -> MCGrad:
         """The estimator to fit on the segments."""
         raise NotImplementedError
 
-    def _calibrated(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
+    def _calibrated_by_masks(self, scores: Floats, masks: Sequence[npt.NDArray[np.bool_]]) -> Floats:
         return self.estimator_.calibrate(_columns_of(self._segments.names, masks), scores)
 
 
@@ -126,12 +97,7 @@ class DFMC(_RoundsOnSegments):
     """
 
     def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
+        self, *, n_estimators: int = 100, learning_rate: float = 0.1, n_jobs: int | None = None, random_state: Any = 0
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate

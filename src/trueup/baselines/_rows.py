@@ -22,21 +22,9 @@ from trueup._data import (
     read_table,
     read_weights,
 )
-from trueup._fitting import json_parameters, package_versions
-from trueup._model import TrainingSummary, ValueKind
+from trueup._model import ValueKind
 from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError
 from trueup.segments import OneOf, Segment, segment_masks
-
-__all__ = [
-    "FitRows",
-    "GivenSegments",
-    "kept_rows",
-    "read_eval_rows",
-    "read_rows",
-    "read_segments",
-    "segments_again",
-    "summary_of",
-]
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -54,16 +42,6 @@ class FitRows:
     weights: Floats | None
     base_rate: float | None  # the score of every row, if none were given
     given: Labels  # the labels as they were read, of all rows
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows have weight."""
-        return len(self.labels)
-
-    @property
-    def weights_or_ones(self) -> Floats:
-        """The weights, which are all 1 if none were given."""
-        return np.ones(self.n_rows) if self.weights is None else self.weights
 
 
 def read_rows(X: Any, y: Any, scores: Any, sample_weight: Any, like: FitRows | None = None) -> FitRows:
@@ -173,13 +151,3 @@ def segments_again(found: GivenSegments, table: CalibrationTable, segments: Any)
 def kept_rows(masks: Iterable[Mask], kept: Mask | None) -> Iterator[Mask]:
     """Masks without the rows that have no weight."""
     return (mask if kept is None else mask[kept] for mask in masks)
-
-
-def summary_of(rows: FitRows, method: str, parameters: dict[str, Any]) -> TrainingSummary:
-    """How a model came about."""
-    return TrainingSummary(
-        n_rows=rows.n_rows,
-        positive_rate=float(np.average(rows.labels, weights=rows.weights)),
-        parameters={"method": method, **json_parameters(parameters)},
-        versions=package_versions(),
-    )

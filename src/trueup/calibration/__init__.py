@@ -13,7 +13,7 @@ from trueup._model import (
 from trueup._runtime import pin_to
 from trueup._scoring import Calibrator
 from trueup.calibration._classifier import MulticalibratedClassifier
-from trueup.calibration._mcgrad import MCGrad
+from trueup.calibration._mcgrad import MCGrad, fitted_by
 
 __all__ = ["TRUSTED_TYPES", "MCGrad", "MulticalibratedClassifier"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -207,11 +207,8 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
             y = column_or_1d(y, warn=True)
-        options = FitOptions(**self.get_params(deep=False))
-        self._set_model(
-            fit_model(options, X, y, scores=scores, sample_weight=sample_weight, groups=groups, eval_set=eval_set)
-        )
-        return self
+        given = {"scores": scores, "sample_weight": sample_weight, "groups": groups, "eval_set": eval_set}
+        return fitted_by(self, lambda options: fit_model(options, X, y, **given))
 
     def fit_stream(
         self, source: Any, *, label: str, score: str | None = None, weight: str | None = None, group: str | None = None
@@ -252,9 +249,8 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> model.calibrate(table).shape
         (5000,)
         """
-        options = FitOptions(**self.get_params(deep=False))
-        self._set_model(fit_stream_model(options, source, label=label, score=score, weight=weight, group=group))
-        return self
+        columns = {"label": label, "score": score, "weight": weight, "group": group}
+        return fitted_by(self, lambda options: fit_stream_model(options, source, **columns))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, atomically.
@@ -319,3 +315,9 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def fitted_by(estimator: MCGrad, fit: Callable[[FitOptions], CalibrationModel]) -> MCGrad:
+    """Fit an estimator with whatever makes a model of its parameters: in memory, from a stream, on a cluster."""
+    estimator._set_model(fit(FitOptions(**estimator.get_params(deep=False))))
+    return estimator

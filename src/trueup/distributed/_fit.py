@@ -20,7 +20,6 @@ from trueup._fitting import (
     Dealing,
     FitOptions,
     FitOutcome,
-    FitPlan,
     GrowthParameters,
     PackingPlan,
     StreamRoles,
@@ -31,15 +30,14 @@ from trueup._fitting import (
     fitted_model,
     growth_of,
     most_intervals,
-    rescale_with,
+    no_rounds,
+    plan_of,
     seeds_from,
     shown_rounds,
     too_few,
-    warn_of_too_few,
 )
 from trueup._model import CalibrationModel
-from trueup._scoring import score_logits
-from trueup.calibration import MCGrad
+from trueup.calibration import MCGrad, fitted_by
 from trueup.distributed._cluster import (
     Partitions,
     columns_of,
@@ -127,12 +125,10 @@ def fit_dask(
     >>> model = fit_dask(frame, label="y", score="p", estimator=MCGrad(max_rounds=20))  # doctest: +SKIP
     >>> model.save("model.trueup")  # doctest: +SKIP
     """
-    fitted: MCGrad = MCGrad() if estimator is None else clone(estimator)
-    options = FitOptions(**fitted.get_params(deep=False))
+    columns = {"label": label, "score": score, "weight": weight, "group": group}
     with connected(client) as cluster:
-        model = _fit(options, frame, cluster, label=label, score=score, weight=weight, group=group)
-    fitted._set_model(model)
-    return fitted
+        unfitted: MCGrad = MCGrad() if estimator is None else clone(estimator)
+        return fitted_by(unfitted, lambda options: _fit(options, frame, cluster, **columns))
 
 
 def _fit(options: FitOptions, frame: Any, client: Any, **columns: Any) -> CalibrationModel:
@@ -147,13 +143,7 @@ def _fit(options: FitOptions, frame: Any, client: Any, **columns: Any) -> Calibr
     parameters = growth_of(options, plan.spec, seeds[1])
     outcome = _fitted(rows, sizes, dealing, plan, reason=reason, parameters=parameters, options=options)
     return fitted_model(
-        options,
-        plan.spec,
-        outcome,
-        labels=plan.labels,
-        base_rate=base_rate,
-        n_rows=plan.n_rows,
-        positive_rate=positive_rate,
+        options, plan.spec, plan.labels, outcome, base_rate=base_rate, n_rows=plan.n_rows, positive_rate=positive_rate
     )
 
 
@@ -198,8 +188,7 @@ def _packed(
     weight, positive = held.total(label_sums)
     rate = positive / weight
     base_rate = None if plan.roles.score is not None else rate
-    base_logit = None if base_rate is None else float(score_logits(np.array([base_rate]))[0])
-    logits = held.map(base_logits, base_logit=base_logit)
+    logits = held.map(base_logits, base_rate=base_rate)
     reference = reduced(client, concatenated, held.map(sampled_codes))
     folds: list[int | None] = [*dealing.folds, None]
     sizes = held.each(describe_partition, logits, folds=folds, soft=plan.labels.soft)
@@ -235,8 +224,7 @@ def _fitted(
     folds: list[int | None] = [*dealing.folds, None]
     reason = reason or _too_few(sizes, folds, plan, parameters)
     if reason and options.max_rounds:
-        warn_of_too_few(reason)
-        return FitOutcome((), (), np.zeros(rows.n_features + 1))
+        return no_rounds(reason, rows.n_features)
     fit = uuid.uuid4().hex
     unit = _gradient_unit(sum(size.n_rows for size in sizes), max(size.largest_weight for size in sizes))
 
@@ -247,14 +235,8 @@ def _fitted(
         return DaskFold(rows, growth, [size.train[place][0] for size in sizes])
 
     searched = [fold_at(place) for place in dealing.folds] or [fold_at(-1)]
-    fit_plan = FitPlan(
-        splits=[(_NO_ROWS, _NO_ROWS) for _ in dealing.folds],
-        refit_rows=_NO_ROWS,
-        max_rounds=int(options.max_rounds),
-        patience=int(options.patience),
-        rescale=rescale_with(options, validated=dealing.n_folds > 0),
-        n_threads=1,  # the workers have theirs; rounds are grown one after the other
-    )
+    # The workers have threads of their own, and rounds are grown one after the other.
+    fit_plan = plan_of(options, validates=dealing.n_folds > 0, n_threads=1)
 
     def final_fold(_: threading.Event) -> DaskFold:
         """All rows."""
@@ -266,9 +248,6 @@ def _fitted(
     finally:
         with contextlib.suppress(Exception):
             rows.partitions.client.run(forget, fit, on_error="ignore")
-
-
-_NO_ROWS = np.empty(0, dtype=np.int32)
 
 
 def _too_few(

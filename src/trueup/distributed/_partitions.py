@@ -48,7 +48,7 @@ class PackedPartition:
 
     def data(self, soft: bool) -> TrainingData:
         """The rows as a fit takes them, without logits of their own."""
-        return self.rows.training_data(soft, base_logit=0.0)
+        return self.rows.training_data(soft)
 
     def trains(self, fold: int | None) -> npt.NDArray[np.int32]:
         """The rows that grow trees when a fold is held out; None holds nothing out."""
@@ -171,12 +171,9 @@ def label_sums(partition: PackedPartition) -> tuple[float, float]:
     return float(weights.sum()), float((weights * labels).sum())
 
 
-def base_logits(partition: PackedPartition, base_logit: float | None) -> Floats:
+def base_logits(partition: PackedPartition, base_rate: float | None) -> Floats:
     """Where the rounds start from."""
-    if partition.rows.base_logits is not None:
-        return partition.rows.base_logits
-    assert base_logit is not None
-    return np.full(partition.rows.n_rows, base_logit)
+    return partition.rows.logits_from(base_rate)
 
 
 def sampled_codes(partition: PackedPartition) -> Floats:
