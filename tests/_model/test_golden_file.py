@@ -10,7 +10,7 @@ import pytest
 
 import trueup
 from trueup._model import encode_value
-from trueup._model._values import decode_value
+from trueup._model._values import value_of
 from trueup.baselines import IsotonicCalibrator, PlattCalibrator
 from trueup.errors import ModelFileError
 
@@ -72,7 +72,7 @@ def make_golden(folder: Path) -> None:
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.trueup")), ids=lambda path: path.stem)
 def test_a_golden_file_loads_for_ever_and_gives_the_same_scores(path: Path) -> None:
     golden = json.loads(path.with_suffix(".json").read_text())
-    rows = [{name: decode_value(value) for name, value in row.items()} for row in golden["rows"]]
+    rows = [{name: value_of(value) for name, value in row.items()} for row in golden["rows"]]
     table = {name: [row[name] for row in rows] for name in rows[0]}
     calibrator = trueup.load(path)
     # Not bit for bit: another machine's exp and log may differ in the last digit.

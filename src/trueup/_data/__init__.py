@@ -34,7 +34,7 @@ from trueup._data._sniff import (
 from trueup._data._sources import Batch, naming
 from trueup._data._stream import BATCH_ROWS, Stream, sample_of
 from trueup._data._suspects import FEWEST_FOR_AN_ID, ID_NAME, SHARE_OF_AN_ID, rates_of_bins, warn_of_suspects
-from trueup._data._table import CalibrationTable, listed, names_from, read_table
+from trueup._data._table import CalibrationTable, listed, names_from, read_table, told_absent
 from trueup._data._vectors import check_weights_together, look_of_scores, read_scores, read_weights
 from trueup._runtime import pin_to
 
@@ -99,6 +99,7 @@ __all__ = [
     "sniff",
     "subtable",
     "to_arrow",
+    "told_absent",
     "unpack_at",
     "warn_of_suspects",
     "with_category_text",

@@ -76,6 +76,13 @@ def listed(names: Iterable[Any], at_most: int = 5) -> str:
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
 
 
+def told_absent(needed: str, absent: Sequence[str], present: Iterable[Any]) -> str:
+    """That a table lacks columns, and which it has; `needed` tells what the columns are, as in "the model reads"."""
+    noun, verb = ("column", "is") if len(absent) == 1 else ("columns", "are")
+    there = listed(present, 12) or "none"
+    return f"{len(absent)} {noun} that {needed} {verb} missing: {listed(absent)}. Present: {there}."
+
+
 def names_from(parameter: str, wanted: Iterable[str | int], names: Sequence[str]) -> list[str]:
     """The names of columns that a parameter gives by name or by place; an error says which one may have been meant."""
     if isinstance(wanted, str):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._data import EXACT_IN_FLOATS, Column, arrow_to_numpy, kind_in_words, kind_of, plain
-from trueup._model import Feature, ValueKind
+from trueup._model import LARGEST_NUMBER, Feature, ValueKind
 from trueup.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 _ROWS_A_CATEGORY = 0.25  # with fewer rows, looking them up one by one beats hashing all categories
 
-# LightGBM puts a threshold half-way between two numbers, and half-way to infinity is infinity, so a table's numbers are
-# cut here. A row's needn't be: no threshold lies beyond, but for the infinite one, and a file that has one is refused.
-_LARGEST = 1e300
 _PLAIN_TYPES = {ValueKind.STRING: str, ValueKind.NUMBER: int, ValueKind.BOOLEAN: bool}
 
 Floats = npt.NDArray[np.float64]
@@ -61,9 +58,9 @@ class FeatureCodes:
         if self.code_of is not None:
             return self._codes(column)
         if column.kind is ValueKind.NUMBER:
-            return np.clip(column.floats(), -_LARGEST, _LARGEST)
+            return np.clip(column.floats(), -LARGEST_NUMBER, LARGEST_NUMBER)
         # Nothing but missing values and numbers is left, whatever the type of the column.
-        return np.clip(np.array(column.objects(), dtype=np.float64), -_LARGEST, _LARGEST)
+        return np.clip(np.array(column.objects(), dtype=np.float64), -LARGEST_NUMBER, LARGEST_NUMBER)
 
     def encode_some(self, column: Column) -> Floats:
         """The codes of a column where a condition names only some of its values: others may be of any mixed kind."""
@@ -204,16 +201,11 @@ def _comparable(known: npt.NDArray[Any], values: npt.NDArray[Any]) -> tuple[npt.
     if known.dtype == object:
         return None
     if known.dtype.kind == "f" or values.dtype.kind == "f":
-        exact = _exact_as_floats(known) and _exact_as_floats(values)
+        exact = all(a.dtype.kind == "f" or max(-int(a.min()), int(a.max())) <= EXACT_IN_FLOATS for a in (known, values))
         return (known.astype(np.float64), values.astype(np.float64, copy=False)) if exact else None
     if values.dtype == np.uint64 and values.max() >= 2**63:
         return None
     return known, values.astype(np.int64, copy=False)
-
-
-def _exact_as_floats(values: npt.NDArray[Any]) -> bool:
-    is_float = values.dtype.kind == "f"
-    return is_float or bool(values.min() >= -EXACT_IN_FLOATS and values.max() <= EXACT_IN_FLOATS)
 
 
 def _codes_by_value(known: npt.NDArray[Any], values: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> Floats:
@@ -264,14 +256,10 @@ def holds_between(
 
 def holds_missing(column: Column, *, excluded: bool = False) -> BoolArray:
     """Which rows hold nothing, or, if excluded, anything."""
-    missing = _is_missing(column)
-    return ~missing if excluded else missing
-
-
-def _is_missing(column: Column) -> BoolArray:
+    if excluded:
+        return ~holds_missing(column)
     if column.codes is not None:
-        absent = _is_missing(column.dictionary)
-        return column.by_code(absent, True).astype(bool)
+        return column.by_code(holds_missing(column.dictionary), True).astype(bool)
     values = column.values
     if column.kind is ValueKind.EMPTY:
         return np.ones(len(column), dtype=bool)
@@ -281,6 +269,4 @@ def _is_missing(column: Column) -> BoolArray:
         return arrow_to_numpy(pc.cast(pc.is_null(values), "uint8")).astype(bool)
     if values.dtype == object:
         return np.fromiter((value is None for value in values), bool, len(values))
-    if values.dtype.kind == "M":
-        return np.isnat(values)
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    return np.not_equal(values, values)  # NaN and NaT are not even equal to themselves

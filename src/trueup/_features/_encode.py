@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import CalibrationTable, listed
+from trueup._data import CalibrationTable, told_absent
 from trueup._features._codes import FeatureCodes, holds_missing
 from trueup._model import FeatureSpec
 from trueup.errors import ColumnError, DataWarning, TableError, callers_level
@@ -116,8 +116,5 @@ class FeatureEncoder:
         return table.renamed(spec.columns)
 
     def _refuse_missing(self, absent: list[str], present: Any) -> NoReturn:
-        noun, verb = ("column", "is") if len(absent) == 1 else ("columns", "are")
-        raise ColumnError(
-            f"{len(absent)} {noun} that the model was fitted on {verb} missing: {listed(absent)}. Present: "
-            f"{listed(present, 12) or 'none'}. Add what is missing; unknown values may be None."
-        )
+        what = told_absent("the model was fitted on", absent, present)
+        raise ColumnError(f"{what} Add what is missing; unknown values may be None.")

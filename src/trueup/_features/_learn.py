@@ -38,8 +38,8 @@ def learn_features(
         )
     if score_column is not None:
         names_from("score_column", [score_column], table.names)
-    chosen = [name for name in table.names if name != score_column] if features is None else _chosen(features, table)
-    if score_column in chosen:
+    chosen = [name for name in table.names if name != score_column] if features is None else features
+    if score_column in names_from("features", chosen, table.names):
         raise ParameterError(
             f"score_column {score_column!r} can't be one of the features too. Take it out of features=."
         )
@@ -71,27 +71,18 @@ def chosen_columns(
     categorical_features: str | Iterable[str | int] = "from_dtype",
 ) -> list[tuple[str, bool]]:
     """The names of the features, and whether each was named as categorical."""
-    chosen = table.names if features is None else _chosen(features, table)
-    named = _named_categorical(categorical_features, table)
-    return [(name, name in named) for name in chosen]
-
-
-def _named_categorical(categorical: str | Iterable[str | int], table: CalibrationTable) -> set[str]:
-    if isinstance(categorical, str):
-        if categorical != "from_dtype":
-            raise ParameterError(
-                f'categorical_features must be "from_dtype" or a list of names, got {categorical!r}. Use '
-                f"[{categorical!r}] to name one column."
-            )
-        return set()
-    return set(names_from("categorical_features", categorical, table.names))
-
-
-def _chosen(features: Sequence[str], table: CalibrationTable) -> list[str]:
-    names = names_from("features", features, table.names)
-    if len(set(names)) < len(names):
+    chosen = table.names if features is None else names_from("features", features, table.names)
+    if len(set(chosen)) < len(chosen):
         raise ParameterError("features names a column twice.")
-    return names
+    named: Iterable[str] = ()
+    if not isinstance(categorical_features, str):
+        named = set(names_from("categorical_features", categorical_features, table.names))
+    elif categorical_features != "from_dtype":
+        raise ParameterError(
+            f'categorical_features must be "from_dtype" or a list of names, got {categorical_features!r}. Use '
+            f"[{categorical_features!r}] to name one column."
+        )
+    return [(name, name in named) for name in chosen]
 
 
 def learn_column(column: Column, named_categorical: bool) -> Feature:

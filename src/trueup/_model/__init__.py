@@ -17,11 +17,21 @@ from trueup._model._model import (
     positive_column,
 )
 from trueup._model._trees import ARRAY_TYPES, Trees
-from trueup._model._values import OpaqueValue, encode_value, exactly, fields_of, finite, plain_value, value_of
+from trueup._model._values import (
+    LARGEST_NUMBER,
+    OpaqueValue,
+    encode_value,
+    exactly,
+    fields_of,
+    finite,
+    plain_value,
+    value_of,
+)
 from trueup._runtime import pin_to
 
 __all__ = [
     "ARRAY_TYPES",
+    "LARGEST_NUMBER",
     "CalibrationModel",
     "Feature",
     "FeatureSpec",

@@ -29,6 +29,7 @@ from trueup._model._model import (
 )
 from trueup._model._trees import ARRAY_TYPES, Trees
 from trueup._model._values import (
+    LARGEST_NUMBER,
     counted,
     encode_value,
     exactly,
@@ -47,7 +48,6 @@ _MAX_DEPTH = 20  # of the parameters
 _MAX_EQUAL_HASHES = 50  # more of them are no accident, and would make a dictionary crawl
 _MAX_BASE_LOGIT = 709.0  # of the smallest score that has a logit
 _MAX_LOGIT = 1e300
-_LARGEST = 1e300  # a table's numbers are cut there
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 _KNOTS = ("score_map/scores", "score_map/values")
@@ -253,9 +253,9 @@ def _check_slices(trees: Trees) -> None:
     of_sets = (trees.decision_type & 1).astype(bool)
     # Infinity parts all numbers from what is missing. Beyond where a table's numbers are cut, a row would go elsewhere.
     numbers = trees.threshold[~of_sets]
-    beyond = ~((numbers >= -_LARGEST) & (numbers < _LARGEST)) & (numbers != np.inf)
+    beyond = ~((numbers >= -LARGEST_NUMBER) & (numbers < LARGEST_NUMBER)) & (numbers != np.inf)
     if beyond.any():
-        raise ValueError(f"{int(beyond.sum()):,} thresholds are not numbers within ±{_LARGEST:g}")
+        raise ValueError(f"{int(beyond.sum()):,} thresholds are not numbers within ±{LARGEST_NUMBER:g}")
     # A set that many rounds share would be copied into each: a small file could ask for any amount of memory.
     named_sets = np.sort(trees.threshold[of_sets])
     if not np.array_equal(named_sets, np.arange(len(trees.category_offsets) - 1)):

@@ -26,6 +26,10 @@ class OpaqueValue:
     text: str
 
 
+# LightGBM puts a threshold half-way between two numbers, and half-way to infinity is infinity, so a table's numbers are
+# cut here. A row's needn't be: no threshold lies beyond, but for the infinite one, and a file that has one is refused.
+LARGEST_NUMBER = 1e300
+
 _MICROSECOND = dt.timedelta(microseconds=1)
 
 _WRITERS: dict[type, tuple[str, Callable[[Any], Any]]] = {
@@ -46,14 +50,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "decimal": decimal.Decimal,
     "bytes": lambda value: base64.b64decode(value, validate=True),
     "float": float,
-    "opaque": lambda value: OpaqueValue(_text(value[0]), _text(value[1])),
+    "opaque": lambda value: OpaqueValue(exactly(str, value[0]), exactly(str, value[1])),
 }
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("not a text")
-    return value
 
 
 def plain_value(value: Any) -> Any:
@@ -161,20 +159,6 @@ def encode_value(value: Any) -> Any:
     raise TypeError(f"a value of type {type(value).__name__} can't be written")
 
 
-def decode_value(encoded: Any) -> Any:
-    """The value that `encode_value` was given.
-
-    Raises `ValueError`, `TypeError`, `KeyError`, `ArithmeticError` or `IndexError` on anything that it can't
-    have written.
-    """
-    if encoded is None or isinstance(encoded, (str, bool, int)):
-        return encoded
-    if isinstance(encoded, float):
-        return encoded
-    ((tag, value),) = encoded.items()
-    return _READERS[tag](value)
-
-
 T = TypeVar("T")
 
 
@@ -191,10 +175,11 @@ def fields_of(entry: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def value_of(encoded: Any) -> Any:
-    """A value, if this is exactly what `encode_value` makes of it."""
+    """The value that `encode_value` was given; a built-in error of some kind on anything that it can't have written."""
     if encoded is None or type(encoded) in (str, int, float, bool):
         return encoded
-    value = decode_value(exactly(dict, encoded))
+    ((tag, written),) = exactly(dict, encoded).items()
+    value = _READERS[tag](written)
     if encode_value(value) != encoded:
         raise ValueError(f"{reprlib.repr(encoded)} is no value")
     return value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from trueup._data import floats_to_arrow, listed, read_scores, read_table
+from trueup._data import floats_to_arrow, listed, read_scores, read_table, told_absent
 from trueup._model import read_file_bytes
 from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._load import loaded_once
@@ -207,11 +207,7 @@ class BatchScorer:
         there = set(present)
         absent = [name for name in self.columns if name not in there]
         if absent:
-            noun, verb = ("column", "is") if len(absent) == 1 else ("columns", "are")
-            raise ColumnError(
-                f"{len(absent)} {noun} that the model reads {verb} missing: {listed(absent)}. Present: "
-                f"{listed(present, 12) or 'none'}."
-            )
+            raise ColumnError(told_absent("the model reads", absent, present))
 
     def _read(self) -> bytes:
         """The bytes of the model file in a process that has not loaded it yet."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import decimal
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from trueup._data import CalibrationTable, read_scores, read_table
 from trueup._model import CalibrationModel, plain_value
 from trueup.errors import MissingScoreWarning, ScoreError, callers_level
-
-if TYPE_CHECKING:
-    from trueup._data import CalibrationTable
 
 _FITTED_WITHOUT_SCORES = (
     "The model was fitted without scores, on the base rate; it can't take any now. Fit with scores=."
@@ -23,8 +21,6 @@ _FITTED_WITHOUT_SCORES = (
 
 def read_base_scores(model: CalibrationModel, X: Any, scores: Any) -> tuple[CalibrationTable, npt.NDArray[np.float64]]:
     """The table and its base scores: those given, a column's, or the base rate; NaN with a warning where missing."""
-    from trueup._data import read_scores, read_table
-
     table = read_table(X)
     name = "scores"
     if scores is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import Batch, Stream, naming, open_stream
+from trueup._data import Batch, Stream, naming, open_stream, read_scores, read_table
 from trueup._model import CalibrationModel, ValueKind
 from trueup._scoring._observed import warn_of_unseen
 from trueup._scoring._scores import score_column_of, warn_of_missing
@@ -58,13 +58,9 @@ def check_columns(calibrator: Calibrator, stream: Stream, score: str | None) -> 
     """Refuse a stream that lacks what the model needs, and say what else is lost."""
     import pyarrow as pa
 
-    from trueup._data import read_table
-
     model = calibrator.model
-    stream.check(
-        [name for name in (*model.features.names, score) if name is not None and name in stream.partial_columns]
-    )
-    stream.check([] if score is None else [score])
+    named = [] if score is None else [score]
+    stream.check([*(name for name in model.features.names if name in stream.partial_columns), *named])
     without_rows = pa.table({name: pa.array([], pa.null()) for name in stream.columns})
     calibrator._of_table(read_table(without_rows), np.zeros(0))  # says which columns are missing
     for name, lacking in stream.partial_columns.items():
@@ -73,8 +69,6 @@ def check_columns(calibrator: Calibrator, stream: Stream, score: str | None) -> 
 
 def score_batches(calibrator: Calibrator, batches: Iterator[Batch], score: str | None) -> Iterator[ScoredBatch]:
     """The scores of batches; at the end, one warning each if scores were missing and if most categories were unseen."""
-    from trueup._data import read_scores, read_table
-
     base_rate = calibrator.model.base_rate
     n_rows, missing, first = 0, 0, ""
     lacking: Counter[str] = Counter()

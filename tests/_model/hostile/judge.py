@@ -29,7 +29,7 @@ from hostile_manifests import wrong_manifests
 from hostile_zips import wrong_headers, zip_tricks
 
 import trueup
-from trueup._model._values import decode_value
+from trueup._model._values import value_of
 from trueup.errors import DataError, ModelFileError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -42,7 +42,7 @@ class Judge:
 
     def __init__(self, folder: str, path: Path) -> None:
         golden = json.loads(path.with_suffix(".json").read_text())
-        rows = [{name: decode_value(value) for name, value in row.items()} for row in golden["rows"]]
+        rows = [{name: value_of(value) for name, value in row.items()} for row in golden["rows"]]
         self.table = {name: [row[name] for row in rows] for name in rows[0]}
         self.scores = np.array(golden["scores"])
         self.path = Path(folder) / "file.trueup"

@@ -221,6 +221,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatTy
     True
     """
     _require_onnx()
+    from onnx import helper
+
     with _model_file(model) as source:
         sha256 = _sha256(source)
         calibrator = load(source)
@@ -236,7 +238,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatTy
     metadata = metadata_of(
         calibrator.model, signature, model_sha256=sha256, largest_difference=difference, n_rows_compared=n_rows
     )
-    _add_metadata(graph, metadata)
+    helper.set_model_props(graph, metadata)
+    graph.producer_version = version("trueup")
     with atomic_path(path) as temporary:
         temporary.write_bytes(graph.SerializeToString())
         largest_difference(temporary, comparison)  # what is kept is what was compared
@@ -302,12 +305,4 @@ def _calibrator(model: Any) -> Calibrator:
 
 
 def _sha256(path: str | os.PathLike[str]) -> str:
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
-
-
-def _add_metadata(graph: Any, metadata: Mapping[str, str]) -> None:
-    from onnx import helper
-
-    helper.set_model_props(graph, dict(metadata))
-    graph.producer_version = version("trueup")
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -64,7 +64,7 @@ def plan_signature(model: CalibrationModel, float_type: FloatType) -> Signature:
     names = {feature.name for feature in features}
     score = None
     if model.base_rate is None:
-        score = GraphInput(_free(model.features.score_column or "score", names), float_type)
+        score = GraphInput(free_name(model.features.score_column or "score", names), float_type)
         names.add(score.name)
     inputs = tuple(GraphInput(feature.name, _element(feature, float_type), feature) for feature in features)
     if not inputs and score is None:
@@ -72,7 +72,7 @@ def plan_signature(model: CalibrationModel, float_type: FloatType) -> Signature:
             "The model has neither features nor scores to start from: it gives every row the same probability, and a "
             "graph without inputs can't know the number of rows."
         )
-    return Signature(inputs, score, _free("calibrated", names), _missing_text(features))
+    return Signature(inputs, score, free_name("calibrated", names), _missing_text(features))
 
 
 def feeds_of_table(signature: Signature, table: CalibrationTable, scores: Any) -> dict[str, npt.NDArray[Any]]:
@@ -143,7 +143,7 @@ def _refuse(reasons: list[str], n_features: int) -> None:
     )
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
     """The name, with underscores until nothing else has it."""
     while name in taken:
         name += "_"
@@ -153,4 +153,4 @@ def _free(name: str, taken: Iterable[str]) -> str:
 def _missing_text(features: Iterable[Feature]) -> str:
     """The empty string; where that is a category, a text that is none."""
     known = {category for feature in features for category in feature.categories or () if isinstance(category, str)}
-    return "" if "" not in known else _free("<missing>", known)
+    return "" if "" not in known else free_name("<missing>", known)

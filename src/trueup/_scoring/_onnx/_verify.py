@@ -6,9 +6,9 @@ number would go the other way. Values are missing, unseen, infinite and zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from trueup import _native
 from trueup._data import CalibrationTable, read_table
-from trueup._model import CalibrationModel, Feature, ParityRows, ValueKind
+from trueup._model import LARGEST_NUMBER, CalibrationModel, Feature, ParityRows, ValueKind
 from trueup._scoring._calibrator import Calibrator
-from trueup._scoring._onnx._signature import GraphInput, Signature, feeds_of_table
+from trueup._scoring._onnx._signature import GraphInput, Signature, feeds_of_table, free_name
 from trueup.errors import ExportError
 
 WRONG_SCORES = (-0.25, 1.25, float("nan"), float("inf"))  # rows of which a graph must make NaN
@@ -29,7 +29,6 @@ _SHARE_MISSING, _SHARE_UNSEEN = 0.1, 0.1
 _EDGES = (0.0, 1.0, 0.5, 5e-324, 1e-310, 1e-300, 1e-100, 1e-6, 1.0 - 1e-6, 1.0 - 1e-16)  # of scores
 _SHARE_SMALL = 0.3  # scores of any size down to 1e-300, which an even draw never gives
 _SPECIAL = (0.0, -0.0, 1e-36, -1e-36, 1.0, -1.0, np.inf, -np.inf)  # numbers
-_LARGEST = 1e300  # a table's numbers are cut there
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,7 +85,7 @@ def _thresholds(model: CalibrationModel, feature: int) -> Floats:
 
 def _numbers(thresholds: Floats, graph_input: GraphInput, n_rows: int, rng: np.random.Generator) -> Floats:
     """Numbers on and beside thresholds, at the distance that the input's type knows, and anywhere between."""
-    thresholds = thresholds[np.abs(thresholds) < _LARGEST]
+    thresholds = thresholds[np.abs(thresholds) < LARGEST_NUMBER]
     with np.errstate(over="ignore"):
         near = thresholds.astype(graph_input.element)
         beside = [np.nextafter(near, np.full_like(near, end)) for end in (-np.inf, np.inf)]
@@ -102,7 +101,9 @@ def _numbers(thresholds: Floats, graph_input: GraphInput, n_rows: int, rng: np.r
 def _categories(feature: Feature, n_rows: int, rng: np.random.Generator) -> list[Any]:
     """All categories in any order, some of them missing and some that were never seen."""
     known: Sequence[Any] = feature.categories or ()
-    unseen = _UNSEEN[feature.kind](known) if feature.kind in _UNSEEN else None
+    unseen: Any = free_name("unseen", known) if feature.kind is ValueKind.STRING else None
+    if feature.kind is ValueKind.NUMBER:
+        unseen = next(number for number in itertools.count(0.5) if number not in known)
     if not known:
         return [None] * n_rows
     values = [known[place] for place in _each_then_any(len(known), n_rows, rng)]
@@ -118,26 +119,6 @@ def _each_then_any(n_choices: int, n_rows: int, rng: np.random.Generator) -> npt
     """Places of choices: each of them once as far as rows suffice, then any."""
     each = rng.permutation(n_choices)[:n_rows]
     return np.concatenate([each, rng.integers(0, n_choices, n_rows - len(each))])
-
-
-def _unseen_text(known: Sequence[str]) -> str:
-    text = "unseen"
-    while text in known:
-        text += "_"
-    return text
-
-
-def _unseen_number(known: Sequence[float]) -> float:
-    number = 0.5
-    while number in known:
-        number += 1.0
-    return number
-
-
-_UNSEEN: Mapping[ValueKind, Callable[[Sequence[Any]], Any]] = {
-    ValueKind.STRING: _unseen_text,
-    ValueKind.NUMBER: _unseen_number,
-}
 
 
 # Graph and model do the same arithmetic in doubles; only exp and log may differ in the last bit. Of a probability near
@@ -194,7 +175,7 @@ def _run(graph: bytes | Path, feeds: dict[str, npt.NDArray[Any]]) -> npt.NDArray
         bounds = [0, 0, 1, *range(_ROWS_A_RUN, n_rows, _ROWS_A_RUN), n_rows]
         parts = [
             session.run(None, {name: values[begin:end] for name, values in feeds.items()})[0]
-            for begin, end in pairwise(bounds)
+            for begin, end in itertools.pairwise(bounds)
         ]
     except Exception as error:  # onnxruntime's own errors derive from nothing else
         raise ExportError(_wrong(f"onnxruntime {onnxruntime.__version__} can't run it: {error}")) from error
