@@ -83,7 +83,7 @@ def told_absent(needed: str, absent: Sequence[str], present: Iterable[Any]) -> s
     return f"{len(absent)} {noun} that {needed} {verb} missing: {listed(absent)}. Present: {there}."
 
 
-def names_from(parameter: str, wanted: Iterable[str | int], names: Sequence[str]) -> list[str]:
+def names_from(parameter: str, wanted: Iterable[str | int], names: Sequence[str], *, where: str = "X") -> list[str]:
     """The names of columns that a parameter gives by name or by place; an error says which one may have been meant."""
     if isinstance(wanted, str):
         raise ParameterError(f"{parameter} must be a list of names, got the string {wanted!r}. Use [{wanted!r}].")
@@ -99,7 +99,9 @@ def names_from(parameter: str, wanted: Iterable[str | int], names: Sequence[str]
         lowered = {name.lower(): name for name in names}
         close = get_close_matches(absent[0].lower(), lowered, n=1)
         meant = f"Did you mean {lowered[close[0]]!r}? " if close else ""
-        raise ColumnError(f"{parameter}: X has no column {listed(absent)}. {meant}Its columns are {listed(names, 12)}.")
+        raise ColumnError(
+            f"{parameter}: {where} has no column {listed(absent)}. {meant}Its columns are {listed(names, 12)}."
+        )
     return found
 
 

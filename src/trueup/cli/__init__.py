@@ -1,4 +1,4 @@
-"""The command line: `audit`, `fit`, `apply`, `inspect` and `demo`.
+"""The command line; `trueup.cli._app` lists its commands.
 
 Parsing needs nothing but typer; each command imports what it works with when it runs, so that ``trueup
 --help`` is quick and ``trueup apply`` never loads LightGBM.

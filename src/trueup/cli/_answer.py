@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 from trueup.cli._errors import ExitCode, WrongUsageError, after_writing
 from trueup.cli._files import STANDARD_STREAM, Format, is_same_file
-from trueup.cli._printing import named_in_reports, print_json, reader_may_leave, working_on
+from trueup.cli._options import FailOn
+from trueup.cli._printing import named_in_reports, print_json, reader_may_leave, shown, working_on
 from trueup.cli._writing import check_output, format_of, write_table
 from trueup.errors import FileError, ParameterError
 
-__all__ = ["Answer", "answer", "file_in_title", "given"]
+__all__ = ["Answer", "answer", "file_in_title", "given", "judge_verdicts"]
 
 R = TypeVar("R")
 
@@ -46,7 +47,7 @@ class Answer:
                 raise WrongUsageError("--html needs a file: a page is for a browser, not for stdout.")
             check_output(self.html)
             for other in (table, self.segments):
-                if other not in (None, STANDARD_STREAM) and _is_one_file(self.html, str(other)):
+                if other not in (None, STANDARD_STREAM) and is_same_file(self.html, str(other)):
                     raise ParameterError(
                         f"--html names {self.html!r}, which another option names too. Name a file of its own."
                     )
@@ -124,10 +125,14 @@ def given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
+def judge_verdicts(fail_on: FailOn | None, verdicts: Mapping[str, str]) -> str | None:
+    """Why --fail-on ends the command, if it does."""
+    if fail_on is None:
+        return None
+    failed = [f"{shown(name)} is {verdict}" for name, verdict in verdicts.items() if fail_on.is_met(verdict)]
+    return f"{'; '.join(failed)} (--fail-on {fail_on.value})." if failed else None
+
+
 def file_in_title(table: str) -> str:
     """A table's name as a page's title says it."""
     return "stdin" if table == STANDARD_STREAM else os.path.basename(table)
-
-
-def _is_one_file(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other) or is_same_file(one, other)

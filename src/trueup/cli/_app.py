@@ -69,7 +69,7 @@ def _trueup(
     ] = False,
 ) -> None:
     if debug:
-        context.obj.debug = True
+        context.obj["debug"] = True
 
 
 def _add(work: Callable[..., int | None], example: str) -> None:

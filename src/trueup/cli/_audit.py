@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer, file_in_title, given
-from trueup.cli._columns import Columns, TableRows, check_column, read_rows
+from trueup.cli._columns import Columns, Roles, TableRows, check_column, naming_columns, positive_label, read_rows
 from trueup.cli._errors import WrongUsageError
 from trueup.cli._files import Reading, name_of, names_many, stream_of
-from trueup.cli._printing import shown
+from trueup.cli._printing import shown, working_on
 from trueup.cli._writing import check_output
-from trueup.errors import DataWarning, ParameterError
+from trueup.errors import DataWarning, LabelError, ParameterError
 
 if TYPE_CHECKING:
-    from trueup.auditing import AuditResult
+    from trueup._data import Stream
+    from trueup.auditing import AuditResult, Sketch, SketchSpec
     from trueup.segments import Segment
 
 __all__ = ["audit"]
+
+_SAMPLE_ROWS = 200_000
 
 
 def audit(
@@ -69,15 +73,17 @@ def audit(
     to = Answer(as_json, quiet, segments=output, html=html).checked(tables[0])
     in_batches = sketches or stream or save_sketch is not None or names_many(tables)
     if in_batches:
-        of_rows = {"group": group, "where": where, "discover": discover, "max_segments": max_segments}
-        _refuse_what_needs_rows(**of_rows, null_samples=null_samples)
+        needs_rows = "needs all rows in memory, and here they are read batch by batch. Leave it out, or audit one file."
+        of_rows = {"group": group, "where": where, "discover": discover or None, "max_segments": max_segments}
+        _refuse(needs_rows, **of_rows, null_samples=null_samples)
         if save_sketch is not None:
             check_output(save_sketch)
     search = given(max_depth=max_depth, max_values=max_values)
     if sketches:
         roles = {"label": label, "score": score, "weight": weight, "positive": positive}
         chosen = {"features": features, "drop": drop, "categorical": categorical, "by": by}
-        _refuse_what_sketches_hold(**roles, **chosen, **search, stream=stream or None)
+        hold_it = "can't be given with --sketches, which have it in them."
+        _refuse(hold_it, **roles, **chosen, **search, stream=stream or None)
     # Conditions may be about any column, so --where refuses none.
     dates: Literal["refuse", "keep"] = "keep" if where else "refuse"
     columns = Columns(label or "", score, weight, features, drop, categorical, by, {"--group": group}, dates)
@@ -96,14 +102,12 @@ def audit(
         return _audited(rows, columns, _conditions(rows, where, min_rows) if where else None, discover, options)
 
     def of_batches() -> AuditResult:
-        from trueup.cli._audit_stream import merged, sketched
-
         outputs = [path for path in (output, save_sketch) if path is not None]
         if sketches:
-            sketch = merged(tables, outputs, quiet)
+            sketch = _merged(tables, outputs, quiet)
         else:
             read = stream_of(tables, reading, outputs)
-            sketch = sketched(read, columns, positive=positive, search=search, seed=seed, n_jobs=jobs, verbose=verbose)
+            sketch = _sketched(read, columns, positive=positive, search=search, seed=seed, n_jobs=jobs, verbose=verbose)
         result = sketch.audit(min_rows=min_rows, significance=significance)
         if save_sketch is not None:
             sketch.save(save_sketch)
@@ -145,29 +149,18 @@ def audit(
 def _failure(result: AuditResult, fail_above: float | None, fail_on_significant: bool) -> str | None:
     """Why the limits that were set are not met, if so."""
     reasons = []
-    if result.n_segments == 0:
-        if fail_above is not None or fail_on_significant:
-            reasons.append("no segment could be tested, so the limit can't be checked")
-    else:
-        if fail_above is not None and result.mce > fail_above:
-            reasons.append(f"the MCE is {result.mce:.2f} σ, above the {fail_above:g} σ of --fail-above")
-        if fail_on_significant and result.significant:
-            reasons.append(f"a segment is significantly wrong at significance {100 * result.significance:g} %")
+    if not result.n_segments and (fail_above is not None or fail_on_significant):
+        reasons.append("no segment could be tested, so the limit can't be checked")
+    if result.n_segments and fail_above is not None and result.mce > fail_above:
+        reasons.append(f"the MCE is {result.mce:.2f} σ, above the {fail_above:g} σ of --fail-above")
+    if result.n_segments and fail_on_significant and result.significant:
+        reasons.append(f"a segment is significantly wrong at significance {100 * result.significance:g} %")
     return f"{'; '.join(reasons)}." if reasons else None
 
 
-def _refuse_what_needs_rows(**options: object) -> None:
-    for name, value in options.items():
-        if value is not None and value is not False:
-            raise ParameterError(
-                f"--{name.replace('_', '-')} needs all rows in memory, and here they are read batch by batch. Leave it "
-                "out, or audit one file that fits."
-            )
-
-
-def _refuse_what_sketches_hold(**options: object) -> None:
+def _refuse(why: str, **options: object) -> None:
     for name in given(**options):
-        raise ParameterError(f"--{name.replace('_', '-')} can't be given with --sketches, which have it in them.")
+        raise ParameterError(f"--{name.replace('_', '-')} {why}")
 
 
 def _audited(
@@ -216,3 +209,95 @@ def _conditions(rows: TableRows, texts: Sequence[str], min_rows: int) -> list[Se
             met = "no row meets it" if n == 0 else f"{n:,} rows meet it, fewer than --min-rows {min_rows}"
             warnings.warn(f"--where: {str(segment)!r} is not tested: {met}.", DataWarning, stacklevel=2)
     return segments
+
+
+def _merged(paths: Sequence[str], outputs: Sequence[str], quiet: bool) -> Sketch:
+    """The sketch of all rows of which the files are sketches."""
+    from trueup._data import find_files
+    from trueup.auditing import load_sketch, merge_sketches
+
+    files = [found.path for found in find_files(paths)]
+    for output in outputs:
+        if os.path.realpath(output) in map(os.path.realpath, files):
+            raise ParameterError(f"{output!r} is one of the sketches to read. Name another file.")
+    with working_on("merging the sketches", quiet):
+        return merge_sketches(load_sketch(path) for path in files)
+
+
+def _sketched(
+    stream: Stream,
+    columns: Columns,
+    *,
+    positive: str | None,
+    search: dict[str, int],
+    seed: int,
+    n_jobs: int | None,
+    verbose: int,
+) -> Sketch:
+    """The sketch of a stream's rows."""
+    from trueup._model import ValueKind
+    from trueup._runtime import give_back_memory
+    from trueup.auditing import sketch_stream
+
+    for name, lacking in stream.partial_columns.items():
+        warnings.warn(f"Ignoring column {name!r}: {lacking} doesn't have it.", DataWarning, stacklevel=2)
+    roles = columns.find(stream.shape(), stream.name)
+    stream = stream.with_kinds(dict.fromkeys(roles.categorical, ValueKind.STRING))
+    with working_on("drawing a sample", not verbose):
+        named = [name for name in (roles.label, roles.score, roles.weight) if name is not None]
+        sample = stream.sample(_SAMPLE_ROWS, [*named, *roles.features], seed=seed)
+    spec = _spec(stream, sample, columns, roles, positive=positive, search=search)
+    del sample
+    give_back_memory()  # of the sample
+    with naming_columns(roles):
+        return sketch_stream(
+            stream,
+            label=roles.label,
+            score=str(roles.score),
+            weight=roles.weight,
+            spec=spec,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+
+
+def _spec(
+    stream: Stream, sample: Any, columns: Columns, roles: Roles, *, positive: str | None, search: dict[str, int]
+) -> SketchSpec:
+    """What to count, learned from a sample of all rows."""
+    from trueup._data import read_table
+    from trueup.auditing import SketchSpec, naming_bad_scores
+    from trueup.segments import chosen_cuts
+
+    X = sample.select(roles.features)
+    cuts = search | chosen_cuts(
+        read_table(X),
+        by=roles.features if columns.by else None,
+        features=None,
+        categorical_features=roles.categorical or "from_dtype",
+        max_values=search.get("max_values"),
+    )
+    with naming_bad_scores(stream, str(roles.score)):
+        return SketchSpec.learn(
+            X if roles.features else None,
+            sample.column(roles.score),
+            sample_weight=None if roles.weight is None else sample.column(roles.weight),
+            classes=_classes(sample.column(roles.label), roles.label, positive),
+            **cuts,
+        )
+
+
+def _classes(labels: Any, name: str, positive: str | None) -> tuple[Any, ...]:
+    """The two labels, negative first. A sample of few positives may have none, which is fine if labels are numbers."""
+    import pyarrow as pa
+
+    from trueup._data import read_labels
+
+    pos_label = positive_label(positive, labels.type)
+    try:
+        found = tuple(read_labels(labels, len(labels), pos_label=pos_label).classes)
+    except LabelError as error:
+        if pa.types.is_integer(labels.type) or pa.types.is_floating(labels.type) or pa.types.is_boolean(labels.type):
+            return (0, 1) if pos_label is None or pos_label == 1 else (1, 0)
+        raise LabelError(f"The labels, column {name!r}: {error}") from error
+    return (0, 1) if found == (0, 1) else found

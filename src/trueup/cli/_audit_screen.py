@@ -76,7 +76,8 @@ def _facts(result: AuditResult, seconds: float) -> list[tuple[str, Any]]:
     ]
     if result.n_segments:
         mce = f"{_sigmas(values, 'mce')} σ ({_chance(result.mce_p_value, result.null_samples)}), the worst segment"
-        rows += [("MCE", f"{mce}; {result.mce_absolute:.4f} of all rows"), ("Alpha", f"{result.alpha:.4f}")]
+        rows.append(("MCE", f"{mce}; {result.mce_absolute:.4f} of all rows"))
+        rows.append(("Alpha", f"{result.alpha:.4f}, the MCE over the square root of the number of rows"))
     corrected = "" if result.null_samples else "; p-values corrected for their number (Holm)"
     rows.append(("Segments", f"{result.n_segments:,} tested{corrected}"))
     if found := detectable_in_words(result):

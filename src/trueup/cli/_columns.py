@@ -7,9 +7,9 @@ import json
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
+from trueup._data import names_from
 from trueup.cli._files import Reading, TableSource
 from trueup.errors import ColumnError, DataWarning, LabelError, ParameterError, WeightError
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Columns", "Roles", "TableRows", "check_column", "naming_columns", "positive_label", "read_rows"]
-
-_SHOWN_COLUMNS = 30
 
 
 @dataclass(frozen=True)
@@ -114,11 +112,6 @@ class TableRows:
     roles: Roles
     name: str
 
-    @property
-    def features(self) -> Any:
-        """The table of the features; None if there are none."""
-        return self.table.select(self.roles.features) if self.roles.features else None
-
     def column(self, name: str | None) -> Any:
         """A column; None if no name is given."""
         return None if name is None else self.table.column(name)
@@ -149,16 +142,13 @@ def naming_columns(roles: Roles) -> Iterator[None]:
 
 def check_column(name: str, columns: Sequence[str], option: str, where: str) -> None:
     """Refuse a name that is not there; say which are, and which one may have been meant."""
-    if name in columns:
-        return
-    lowered = {column.lower(): column for column in columns}
-    close = get_close_matches(name.lower(), list(lowered), n=1)
-    meant = f" Did you mean {lowered[close[0]]!r}?" if close else ""
-    shown = ", ".join(repr(column) for column in columns[:_SHOWN_COLUMNS])
-    more = f" and {len(columns) - _SHOWN_COLUMNS} more" if len(columns) > _SHOWN_COLUMNS else ""
-    if len(columns) == 1 and any(mark in columns[0] for mark in ",;|\t"):
-        more = ". Several look joined there: name what separates them with --delimiter"
-    raise ColumnError(f"{option}: {where} has no column {name!r}.{meant} Its columns are {shown}{more}.")
+    try:
+        names_from(option, [name], columns, where=where)
+    except ColumnError as error:
+        if len(columns) > 1 or not any(mark in columns[0] for mark in ",;|\t"):
+            raise
+        joined = "It looks like several joined: name what separates them with --delimiter."
+        raise ColumnError(f"{error} {joined}") from None
 
 
 def positive_label(text: str | None, labels: pa.DataType) -> Any:

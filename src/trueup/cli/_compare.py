@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from trueup.cli import _options as opt
-from trueup.cli._answer import Answer, answer, file_in_title, given
+from trueup.cli._answer import Answer, answer, file_in_title, given, judge_verdicts
 from trueup.cli._columns import Columns, read_rows
 from trueup.cli._files import Reading, name_of
 from trueup.cli._printing import (
@@ -105,11 +105,6 @@ def compare(
         names = {"label": label, "base": base, "candidate": candidate, "weight": weight, "group": group}
         return {"columns": {"table": table, **names}, "seconds": seconds, "html": html} | result.to_dict()
 
-    def judge(result: Comparison) -> str | None:
-        if fail_on is None or not fail_on.is_met(result.verdict):
-            return None
-        return f"the verdict is {result.verdict}, and --fail-on {fail_on.value} was given."
-
     heading = f"{name_of([table])}: {candidate!r} instead of {base!r}, by {label!r}"
     title = f"Comparison on {file_in_title(table)}: {base} and {candidate} against {label}"
     return answer(
@@ -118,7 +113,7 @@ def compare(
         write=lambda result: to.write_files(result, title),
         describe=describe,
         draw=lambda result, seconds: _print(heading, result, seconds, top, to),
-        judge=judge,
+        judge=lambda result: judge_verdicts(fail_on, {"the verdict": result.verdict}),
     )
 
 

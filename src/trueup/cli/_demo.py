@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-_OF_OLDER_DEMOS = ("model.trueup", "scored.parquet", "calibrated.parquet", "report.html")
-_OWN = ("by-day", "in-time", "evaluation", "flights.parquet", "visits.parquet", *_OF_OLDER_DEMOS)
+_OWN = ("by-day", "in-time", "evaluation", "flights.parquet", "visits.parquet")
 _BAR_WIDTH = 12
 _WIDTH_WITH_BARS = 96
 _IN_BRIEF = ("log_loss", "auroc", "ece")

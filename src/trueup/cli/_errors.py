@@ -75,13 +75,11 @@ def error_line(error: Exception) -> str:
     """What went wrong, in one line."""
     if isinstance(error, TrueupError):
         return one_line(str(error))
-    if isinstance(error, OSError) and error.strerror:
-        where = "" if error.filename is None else f"{error.filename!r}: "
-        if isinstance(error, FileNotFoundError) and error.filename is not None:
-            return one_line(f"There is no file {error.filename!r}.")
-        return one_line(f"{where}{error.strerror}")
     if isinstance(error, OSError):
-        return one_line(str(error))
+        where = "" if error.filename is None else f"{error.filename!r}: "
+        if isinstance(error, FileNotFoundError) and where:
+            return one_line(f"There is no file {error.filename!r}.")
+        return one_line(f"{where}{error.strerror}" if error.strerror else str(error))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return one_line(
         f"unexpected {what}. This is a bug in trueup. To see where it happened, run `trueup --debug ...` or "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from trueup.cli import _options as opt
-from trueup.cli._answer import Answer, answer, file_in_title
+from trueup.cli._answer import Answer, answer, file_in_title, judge_verdicts
 from trueup.cli._columns import Columns, read_rows
 from trueup.cli._errors import ExitCode, WrongUsageError
 from trueup.cli._files import STANDARD_STREAM, Reading
@@ -22,7 +22,7 @@ from trueup.errors import DiagnosisError, FileError, ParameterError
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
 
-__all__ = ["Settings", "evaluate", "judge_verdicts"]
+__all__ = ["Settings", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,7 @@ def evaluate(
     ] = None,
     *,
     output: opt.OutputFolder,
-    label: Annotated[
-        str | None, opt.option("--label", "The column of labels: two classes of any type.", opt.COLUMNS, "COLUMN")
-    ] = None,
+    label: Annotated[str | None, opt.column("--label", "The column of labels: two classes of any type.")] = None,
     score: opt.Score = None,
     weight: opt.Weight = None,
     positive: opt.Positive = None,
@@ -95,19 +93,9 @@ def evaluate(
         raise WrongUsageError(f"--test-size must be a share between 0 and 1, got {test_size:g}.")
     if output == STANDARD_STREAM:
         raise FileError("An evaluation is a folder of files and can't go to stdout. Name a folder with -o.")
-    spec = ModelSpec(
-        table=table or "",
-        label=label,
-        score=score,
-        weight=weight,
-        positive=positive,
-        time=time,
-        group=group,
-        test_size=test_size,
-        features=tuple(features or ()),
-        drop=tuple(drop or ()),
-        categorical=tuple(categorical or ()),
-    )
+    lists = {"features": features, "drop": drop, "categorical": categorical}
+    columns: dict[str, Any] = {name: tuple(names or ()) for name, names in lists.items()}
+    spec = ModelSpec(table or "", label, score, weight, positive, time, group, test_size, **columns)
     rules = {"significance": significance, **opt.rules_of(primary, guardrail)}
     settings = Settings(max_rounds, refit, rules, seed, strict)
     reading, to = Reading.of(input_format, delimiter), Answer(as_json, quiet)
@@ -171,16 +159,8 @@ def _evaluated(spec: ModelSpec, settings: Settings, reading: Reading, jobs: int 
     from trueup.calibration import MCGrad
     from trueup.evaluation import evaluate as evaluate_scores
 
-    columns = Columns(
-        str(spec.label),
-        spec.score,
-        spec.weight,
-        spec.features,
-        spec.drop,
-        spec.categorical,
-        others={"--time": spec.time, "--group": spec.group},
-        dates="ignore",
-    )
+    roles = (str(spec.label), spec.score, spec.weight, spec.features, spec.drop, spec.categorical)
+    columns = Columns(*roles, others={"--time": spec.time, "--group": spec.group}, dates="ignore")
     rows = read_rows(spec.table, reading, columns)
     return evaluate_scores(
         rows.table,
@@ -212,11 +192,3 @@ def _stopped_by_strict(spec: ModelSpec, to: Answer, error: DiagnosisError) -> in
         print(f"{finding.severity}: {shown(finding.text)} {shown(finding.advice)}", file=sys.stderr)
     print("failed: the diagnosis of the data has warnings (--strict). Nothing was written.", file=sys.stderr)
     return ExitCode.LIMIT
-
-
-def judge_verdicts(fail_on: opt.FailOn | None, verdicts: Mapping[str, str]) -> str | None:
-    """Why --fail-on ends the command, if it does."""
-    if fail_on is None:
-        return None
-    failed = [f"{shown(name)} is {verdict}" for name, verdict in verdicts.items() if fail_on.is_met(verdict)]
-    return f"{'; '.join(failed)} (--fail-on {fail_on.value})." if failed else None

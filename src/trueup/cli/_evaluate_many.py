@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli import _options as opt
-from trueup.cli._answer import Answer, answer
+from trueup.cli._answer import Answer, answer, judge_verdicts
 from trueup.cli._errors import ExitCode, StoppedLate, error_line
-from trueup.cli._evaluate import Settings, judge_verdicts
+from trueup.cli._evaluate import Settings
 from trueup.cli._evaluate_screen import VERDICT_STYLES
 from trueup.cli._models import ModelSpec
 from trueup.cli._printing import in_plural, percent, plain_table, screen, shown, signed

@@ -142,7 +142,8 @@ class TableSource:
 
 def is_same_file(one: str, other: str) -> bool:
     """Whether two paths name one file."""
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+    both_exist = os.path.exists(one) and os.path.exists(other)
+    return os.path.samefile(one, other) if both_exist else os.path.realpath(one) == os.path.realpath(other)
 
 
 def names_many(tables: Sequence[str]) -> bool:

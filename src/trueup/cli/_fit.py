@@ -13,7 +13,7 @@ from trueup.cli._columns import Columns, naming_columns, positive_label, read_ro
 from trueup.cli._errors import WrongUsageError
 from trueup.cli._files import STANDARD_STREAM, Format, Reading, TableSource, is_same_file, names_many, stream_of
 from trueup.cli._inspect import base_model_in_words, describe_model, losses, most_used, rounds_and_trees
-from trueup.cli._printing import bytes_in_words, facts, percent, screen, shown
+from trueup.cli._printing import bytes_in_words, facts, percent, positive_class, screen, shown
 from trueup.cli._writing import check_output
 from trueup.errors import FileError, MissingExtraError, ParameterError
 
@@ -251,8 +251,7 @@ def _print_summary(description: dict[str, Any], path: str, seconds: float) -> No
         change = percent(loss["after"] / loss["before"] - 1, 2).replace("-", "−")
         rows.append(("Log loss", f"{loss['before']:.5f} → {loss['after']:.5f} ({change}) on {loss['rows']} rows"))
     rows.append(("Base model", base_model_in_words(description)))
-    if description["classes"] not in ([0, 1], [False, True]):
-        rows.append(("Positive class", repr(description["classes"][1])))
+    rows += positive_class(description["classes"])
     rows.append(("Features", f"{len(features)}, of which {n_categorical} categorical"))
     if rounds:
         score = f", the score itself {percent(description['score_importance'], 0)}"
@@ -269,9 +268,9 @@ def parse_validation(text: str) -> str | int | float | None:
     """``auto``, ``none``, a number of folds or a fraction."""
     if text in ("auto", "none"):
         return None if text == "none" else text
-    for read in (int, float):
-        with contextlib.suppress(ValueError):
-            return read(text)
+    number = _number(text)
+    if number is not None:
+        return number
     raise WrongUsageError(f"--validation: {text!r} is neither auto, none, a number of folds nor a fraction.")
 
 
@@ -282,14 +281,14 @@ def parse_lightgbm_params(settings: list[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not name.strip() or not equals or not value.strip():
             raise WrongUsageError(f"--lightgbm-param: {setting!r} is not NAME=VALUE.")
-        parameters[name.strip()] = _read_value(value.strip())
+        text = value.strip()
+        number = text.lower() == "true" if text.lower() in ("true", "false") else _number(text)
+        parameters[name.strip()] = text if number is None else number
     return parameters
 
 
-def _read_value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
+def _number(text: str) -> int | float | None:
     for read in (int, float):
         with contextlib.suppress(ValueError):
             return read(text)
-    return text
+    return None

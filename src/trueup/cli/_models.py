@@ -87,7 +87,8 @@ def models_in_manifest(path: str, defaults: ModelSpec) -> list[ModelSpec]:
         if not spec.table or spec.table == STANDARD_STREAM:
             raise ParameterError(f"{where}: it has no table. Name the file of its scored rows.")
         spec = replace(spec, table=os.path.join(os.path.dirname(path), spec.table), name=spec.name or _stem(spec.table))
-        _check_name(spec.name, where)
+        if spec.name != os.path.basename(spec.name) or spec.name.startswith(".") or not spec.name.isprintable():
+            raise ParameterError(f"{where}: a model's name is that of a folder, and {spec.name!r} can't be one.")
         models.append(spec.check(where))
     doubled = [name for name, count in Counter(spec.name for spec in models).items() if count > 1]
     if doubled:
@@ -106,18 +107,14 @@ def _read(path: str) -> Any:
             rows = csv.DictReader(text.splitlines(), restkey="")
             return [{key: value for key, value in row.items() if value} for row in rows]
         if path.lower().endswith(".toml"):
-            return _parse_toml(text)
+            import tomllib
+
+            return tomllib.loads(text)
         return json.loads(text)
-    except ValueError as error:  # of JSON, TOML and Unicode alike
-        raise FileError(f"{path!r} can't be read as a manifest: {error}") from error
-
-
-def _parse_toml(text: str) -> Any:
-    try:
-        import tomllib
     except ImportError:
         raise ParameterError("A manifest in TOML needs Python 3.11 or later. Write it as JSON or CSV.") from None
-    return tomllib.loads(text)
+    except ValueError as error:  # of JSON, TOML and Unicode alike
+        raise FileError(f"{path!r} can't be read as a manifest: {error}") from error
 
 
 def _with(spec: ModelSpec, entry: Any, where: str) -> ModelSpec:
@@ -129,9 +126,8 @@ def _with(spec: ModelSpec, entry: Any, where: str) -> ModelSpec:
     for key, value in entry.items():
         if key not in known:
             raise ParameterError(f"{where}: there is nothing called {key!r}. Known are {', '.join(known)}.")
-        if value is None:
-            continue
-        values[key] = _value(key, value, where)
+        if value is not None:
+            values[key] = _value(key, value, where)
     if values.get("features"):
         spec = replace(spec, drop=())  # what is said nearer by is meant
     elif values.get("drop"):
@@ -141,7 +137,10 @@ def _with(spec: ModelSpec, entry: Any, where: str) -> ModelSpec:
 
 def _value(key: str, value: Any, where: str) -> Any:
     if key == "test_size":
-        return _share(value, where)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise ParameterError(f"{where}: test_size must be a share between 0 and 1, got {value!r}.") from None
     if key in _LISTS:
         names = [value] if isinstance(value, str) else value
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -150,19 +149,6 @@ def _value(key: str, value: Any, where: str) -> Any:
     if not isinstance(value, str):
         raise ParameterError(f"{where}: {key} must be text, got {value!r}.")
     return value
-
-
-def _share(value: Any, where: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{where}: test_size must be a share between 0 and 1, got {value!r}.") from None
-
-
-def _check_name(name: str, where: str) -> None:
-    """Refuse a name that can't be that of a folder."""
-    if name != os.path.basename(name) or name.startswith(".") or not name.isprintable():
-        raise ParameterError(f"{where}: a model's name is that of a folder, and {name!r} can't be one.")
 
 
 def _stem(file: str) -> str:

@@ -20,7 +20,7 @@ from trueup.cli._errors import ExitCode, StoppedLate, WrongUsageError, error_lin
 from trueup.cli._printing import discard_stdout, typed
 from trueup.errors import TrueupWarning, speaking_to_the_shell
 
-__all__ = ["RunState", "run"]
+__all__ = ["run"]
 
 # Newer versions of typer carry their own copy of click, older ones use the installed one: this is its
 # UsageError in both.
@@ -30,16 +30,9 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 _SIGNALS = ("SIGTERM", "SIGHUP")
 
 
-@dataclass
-class RunState:
-    """What the options before the command's name say."""
-
-    debug: bool = False
-
-
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and give its exit code."""
-    state = RunState(debug=os.environ.get("TRUEUP_DEBUG", "") not in ("", "0"))
+    state = {"debug": os.environ.get("TRUEUP_DEBUG", "") not in ("", "0")}  # which --debug changes
     _open_closed_streams()
     _never_fail_to_print()
     with typed(arguments), speaking_to_the_shell(), _plain_warnings(), _stopping_on_signals() as stop:
@@ -55,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
             _say("Stopped. Nothing was written.")
             return stop.exit_code
         except Exception as error:
-            if state.debug:
+            if state["debug"]:
                 traceback.print_exc()
             _say(f"error: {error_line(error)}")
             if isinstance(error, WrongUsageError):
@@ -63,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
             return exit_code_of(error)
 
 
-def _run(arguments: Sequence[str], state: RunState) -> int:
+def _run(arguments: Sequence[str], state: dict[str, bool]) -> int:
     """Let typer read the arguments, then do the work outside of it.
 
     Commands return their work instead of doing it: around a command, typer turns Ctrl-C and broken pipes into

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +37,7 @@ def serve(
         str | None,
         opt.option("--shadow-log", "Add both scores, but no features, to this file of JSON lines.", opt.MODEL, "FILE"),
     ] = None,
-    reload_every: Annotated[
+    reload_seconds: Annotated[
         float,
         opt.option(
             "--reload-every",
@@ -88,21 +89,21 @@ def serve(
     max_connections: Annotated[
         int, opt.option("--max-connections", "Open connections per worker. More have to wait.", LIMITS, "N", min=1)
     ] = 1000,
-    request_timeout: Annotated[
+    request_seconds: Annotated[
         float,
         opt.option(
             "--request-timeout", "How long a client may take to send or receive a body.", LIMITS, "SECONDS", min=0.1
         ),
     ] = 10.0,
-    keep_alive: Annotated[
+    keep_alive_seconds: Annotated[
         float,
         opt.option("--keep-alive", "How long a connection may be idle or send headers.", LIMITS, "SECONDS", min=0.1),
     ] = 30.0,
-    drain: Annotated[
+    drain_seconds: Annotated[
         float,
         opt.option("--drain", "When stopping, how long to ask open connections to leave.", LIMITS, "SECONDS", min=0.0),
     ] = 1.0,
-    stop_timeout: Annotated[
+    stop_seconds: Annotated[
         float,
         opt.option("--stop-timeout", "How long requests may then take to finish.", LIMITS, "SECONDS", min=1.0),
     ] = 30.0,
@@ -111,53 +112,36 @@ def serve(
     ] = True,
 ) -> None:
     """Answer live traffic over HTTP: JSON rows or Arrow streams in, calibrated probabilities out."""
+    chosen = dict(locals())
     named = dict(_named(entry) for entry in models)
     if len(named) < len(models):
         raise WrongUsageError("Two models have the same name. Rename one: NAME=FILE.")
     default = next(iter(named))
     from trueup import serving
+    from trueup._runtime import thread_count
 
-    options = serving.ServerOptions(
-        models=named,
-        shadows=dict(_shadow(entry, default) for entry in shadow or ()),
-        shadow_log=shadow_log,
-        reload_seconds=reload_every,
-        allow_unknown_columns=allow_unknown_columns,
-        max_model_memory=max_model_memory * _MIB,
-        host=host,
-        port=port,
-        workers=workers or _cores(),
-        certfile=certfile,
-        keyfile=keyfile,
-        max_rows=max_rows,
-        max_body_bytes=max_body * _MIB,
-        max_bytes_in_work=max(2 * max_body, 64) * _MIB,
-        max_requests=max_requests,
-        max_connections=max_connections,
-        request_seconds=request_timeout,
-        keep_alive_seconds=keep_alive,
-        drain_seconds=drain,
-        stop_seconds=stop_timeout,
-        access_log=access_log,
-        token=serving.read_token(token_env, token_file),
-    )
-    serving.serve(options)
+    # Most options are called as the server calls them; these need a word more.
+    chosen |= {
+        "models": named,
+        "shadows": dict(_split(entry) or (default, entry) for entry in shadow or ()),
+        "workers": workers or thread_count(None),
+        "max_model_memory": max_model_memory * _MIB,
+        "max_body_bytes": max_body * _MIB,
+        "max_bytes_in_work": max(2 * max_body, 64) * _MIB,
+        "token": serving.read_token(token_env, token_file),
+    }
+    known = [field.name for field in fields(serving.ServerOptions) if field.name in chosen]
+    serving.serve(serving.ServerOptions(**{name: chosen[name] for name in known}))
+
+
+def _split(entry: str) -> tuple[str, str] | None:
+    """The name and the file of ``NAME=FILE``; None for a file alone, which may have a = in it."""
+    name, equals, path = entry.partition("=")
+    return (name, path) if equals and not os.path.exists(entry) else None
 
 
 def _named(entry: str) -> tuple[str, str]:
     """The name and the file of ``NAME=FILE``, or of a file, whose name is that without its ending."""
-    name, equals, path = entry.partition("=")
-    if equals and not os.path.exists(entry):
-        return name, path
     stem = Path(entry).stem
-    usable = stem.replace("_", "").replace("-", "").isascii() and stem.replace("_", "").replace("-", "").isalnum()
-    return (stem if usable else _DEFAULT_NAME), entry
-
-
-def _shadow(entry: str, default: str) -> tuple[str, str]:
-    name, equals, path = entry.partition("=")
-    return (name, path) if equals and not os.path.exists(entry) else (default, entry)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    letters = stem.replace("_", "").replace("-", "")
+    return _split(entry) or (stem if letters.isascii() and letters.isalnum() else _DEFAULT_NAME, entry)
