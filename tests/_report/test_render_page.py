@@ -21,11 +21,10 @@ from trueup._report import (
     Headline,
     Page,
     PageColumn,
-    _bundle,
     made_with,
     render_summary,
 )
-from trueup._report._render import render_page, write_page
+from trueup._report._render import render_page, vega_bundle, write_page
 
 
 class Elements(HTMLParser):
@@ -180,15 +179,15 @@ def test_the_bundle_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(vl_convert, "javascript_bundle", lambda snippet: made.append(snippet) or "a </script> b")
     monkeypatch.setenv("TRUEUP_CACHE", str(tmp_path / "cache"))
     for _ in range(2):
-        _bundle.vega_bundle.cache_clear()
-        assert _bundle.vega_bundle() == "a <\\/script> b"
+        vega_bundle.cache_clear()
+        assert vega_bundle() == "a <\\/script> b"
     assert len(made) == 1
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TRUEUP_CACHE", str(tmp_path / "file"))  # no folder can be made there
-    _bundle.vega_bundle.cache_clear()
-    assert _bundle.vega_bundle() == "a <\\/script> b"
+    vega_bundle.cache_clear()
+    assert vega_bundle() == "a <\\/script> b"
     assert len(made) == 2
-    _bundle.vega_bundle.cache_clear()
+    vega_bundle.cache_clear()
 
 
 def test_the_last_line_says_when_the_page_was_made() -> None:

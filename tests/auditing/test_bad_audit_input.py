@@ -107,6 +107,6 @@ def test_more_cells_than_are_counted_are_refused() -> None:
 
 
 def test_what_takes_long_is_said_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueup.segments._cost._SECONDS_TO_TELL", 1e-9)
+    monkeypatch.setattr("trueup.segments._grid._SECONDS_TO_TELL", 1e-9)
     with pytest.warns(CostWarning, match="This audit takes about 0 s on .* for 2 combinations of features on 40 rows"):
         trueup.audit(X, Y, P)

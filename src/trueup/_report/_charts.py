@@ -8,8 +8,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-__all__ = ["SERIES_ROLES", "chart_specifications"]
-
 # The page has one or two sets of scores; the script names each by its role, so that no text of a user is in a chart.
 SERIES_ROLES = ("first", "second")
 _COLOURS = ("var(--first)", "var(--second)")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trueup._report._segment_values import Form
-from trueup._report._values import Estimate, Number
-
-__all__ = ["digits_of", "in_form", "interval_in_form", "p_value_in_form", "percent_digits"]
+from trueup._report._values import Estimate, Form, Number
 
 _THIN = "\u202f"  # a narrow space that doesn't break
 _MINUS = "\u2212"

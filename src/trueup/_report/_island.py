@@ -10,10 +10,24 @@ from typing import Any
 import numpy as np
 
 from trueup._report._charts import SERIES_ROLES, chart_specifications
-from trueup._report._segment_values import Choice, Form, PageColumn, Segments, Series
-from trueup._report._values import Page, Rounds
+from trueup._report._values import Choice, Form, Page, PageColumn, Rounds, Segments, Series
+from trueup.metrics import Observations, cumulative_of, reliability_of
 
-__all__ = ["island_of", "safe_json"]
+_POINTS = 80
+_MOST_BINS = 10
+_FEWEST_BINS = 2
+_ROWS_A_BIN = 25
+
+
+def series_of(name: str, labels: Any, scores: Any, weights: Any = None) -> Series:
+    """The curves of checked scores on some rows, predicted and observed, thinned for a page; few rows get few bins."""
+    rows = Observations(np.asarray(labels, float), np.asarray(scores, float), np.ones(len(labels)))
+    if weights is not None:
+        counted = weights > 0
+        rows = Observations(rows.labels[counted], rows.scores[counted], weights[counted])
+    n_bins = min(_MOST_BINS, max(_FEWEST_BINS, len(labels) // _ROWS_A_BIN))
+    return Series(name, reliability_of(rows, n_bins), cumulative_of(rows, _POINTS))
+
 
 _DIGITS = 4
 _ALL_DIGITS = 12

@@ -2,20 +2,114 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import functools
+import hashlib
+import math
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib import resources
+from importlib.metadata import version
 from typing import Any
 
-from trueup._report._bundle import content_hash, vega_bundle
 from trueup._report._forms import digits_of, in_form, interval_in_form, p_value_in_form
 from trueup._report._island import island_of, safe_json
-from trueup._report._layout import interval_mark, outcome_words
-from trueup._report._segment_values import Form
-from trueup._report._values import Page
-from trueup._runtime import atomic_path
+from trueup._report._values import Estimate, Form, Outcome, Page
+from trueup._runtime import atomic_path, cache_folder
 
-__all__ = ["page_out", "render_page", "render_summary", "write_page"]
+# With so many segments, and curves of so many of them, a page stays below 5 MB: benchmarks/html_report.py measures it.
+MOST_SEGMENTS = 40_000
+MOST_CURVES = 200
+
+
+_COMMAND: ContextVar[str] = ContextVar("_COMMAND", default="")
+
+
+@contextlib.contextmanager
+def made_by(command: str) -> Iterator[None]:
+    """Name a command in the last line of the pages that are made within."""
+    before = _COMMAND.set(command)
+    try:
+        yield
+    finally:
+        _COMMAND.reset(before)
+
+
+def made_with() -> str:
+    """The last line of a page."""
+    from datetime import datetime, timezone
+    from importlib.metadata import version
+
+    command = _COMMAND.get()
+    by = f": {command}" if command else "."
+    return f"Made with trueup {version('trueup')} on {datetime.now(timezone.utc):%Y-%m-%d}{by}"
+
+
+_WIDTH = 120.0
+_MARGIN = 6.0
+
+
+@dataclass(frozen=True)
+class IntervalMark:
+    """Where an interval is drawn on a line of its own, with 0 in the middle."""
+
+    low: float
+    value: float
+    high: float
+    width: float = _WIDTH
+
+    @property
+    def zero(self) -> float:
+        """Where 0 is."""
+        return self.width / 2
+
+
+def interval_mark(estimate: Estimate) -> IntervalMark | None:
+    """Where to draw a change and its interval; None if it has none."""
+    ends = (estimate.low, estimate.value, estimate.high)
+    reach = max(abs(end) for end in ends)
+    if not all(math.isfinite(end) for end in ends) or reach == 0:
+        return None
+    low, value, high = (_WIDTH / 2 + (_WIDTH / 2 - _MARGIN) * end / reach for end in ends)
+    return IntervalMark(low, value, high)
+
+
+def outcome_words(outcome: Outcome | None) -> str:
+    """What a change means, in a word or two."""
+    return {"better": "better", "worse": "worse", "unclear": "can't tell", "same": "no change", None: ""}[outcome]
+
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+@functools.lru_cache(maxsize=1)
+def vega_bundle() -> str:
+    """The script that draws the charts, as vl-convert bundles it.
+
+    Bundling takes seconds and gives the same text each time, so it is kept in the user's cache, one file for each
+    version of vl-convert. Where the cache can't be written, the page is made all the same.
+    """
+    import vl_convert
+
+    kept = cache_folder() / f"vega-by-vl-convert-{version('vl-convert-python')}.js"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return kept.read_text("utf-8")
+    bundle = str(vl_convert.javascript_bundle(_SNIPPET)).replace("\r\n", "\n").replace("</script", "<\\/script")
+    with contextlib.suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(kept) as temporary:
+            temporary.write_bytes(bundle.encode("utf-8"))
+    return bundle
+
+
+def content_hash(script: str) -> str:
+    """What a Content-Security-Policy names a script by, so that no other one runs."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
 
 # The scripts of the page, in the order in which they are joined: each file is one subject.
 _SCRIPTS = ("forms.js", "theme.js", "charts.js", "segments.js", "start.js")

@@ -17,8 +17,6 @@ from trueup._report._values import Page
 from trueup.errors import ParameterError
 from trueup.segments import Segment, SegmentGrid
 
-__all__ = ["MOST_LISTED", "Result", "SegmentListing", "SegmentResult"]
-
 SCHEMA_VERSION = 1
 MOST_LISTED = 100_000
 

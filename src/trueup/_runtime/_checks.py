@@ -11,10 +11,12 @@ from typing import Any
 from trueup.errors import ParameterError
 
 
-def check_whole(name: str, value: Any, least: int, *, allowed: str = "") -> None:
+def check_whole(name: str, value: Any, least: int, most: int | None = None, *, allowed: str = "") -> None:
     """Refuse what is not a whole number of at least `least`; `allowed` names what else may be passed."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}{allowed}, got {value!r}.")
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        span = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+        raise ParameterError(f"{name} must be a whole number {span}{allowed}, got {value!r}.")
 
 
 def check_fraction(name: str, value: Any) -> None:

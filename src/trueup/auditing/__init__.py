@@ -2,15 +2,13 @@
 
 from trueup._runtime import pin_to
 from trueup.auditing._audit import audit
+from trueup.auditing._measured import critical_evidence, detectable_sum
 from trueup.auditing._page import segments_before_and_after
-from trueup.auditing._power import critical_evidence, detectable_sum
-from trueup.auditing._result import AuditResult
-from trueup.auditing._sketches._builder import SketchBuilder, make_sketch
+from trueup.auditing._result import AuditResult, detectable_in_words, verdict_in_words
 from trueup.auditing._sketches._file import load_sketch
 from trueup.auditing._sketches._sketch import Sketch, merge_sketches
 from trueup.auditing._sketches._spec import SketchSpec
-from trueup.auditing._sketches._stream import audit_stream, naming_bad_scores, sketch_stream
-from trueup.auditing._words import detectable_in_words, verdict_in_words
+from trueup.auditing._sketches._stream import SketchBuilder, audit_stream, make_sketch, naming_bad_scores, sketch_stream
 
 __all__ = [
     "AuditResult",

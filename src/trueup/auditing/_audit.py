@@ -8,13 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from trueup._data import library_of, read_rows, warn_of_suspects
-from trueup._runtime import shown_progress, thread_count
-from trueup.auditing._checks import check_draws, check_tests, check_whole, warn_of_nothing
+from trueup._runtime import check_whole, shown_progress, thread_count
+from trueup.auditing._checks import check_draws, check_tests, warn_of_nothing
 from trueup.auditing._discover import discover_segments
 from trueup.auditing._listing import AuditListing
-from trueup.auditing._measured import FloatArray, Measured, sums_of_all, survival
+from trueup.auditing._measured import FloatArray, Measured, critical_evidence, sums_of_all, survival
 from trueup.auditing._patterns import Audited
-from trueup.auditing._power import critical_evidence
 from trueup.auditing._result import AuditResult, result_of
 from trueup.errors import ParameterError
 from trueup.segments import (
@@ -38,8 +37,6 @@ from trueup.segments import (
     step_down,
     tell_cost,
 )
-
-__all__ = ["audit"]
 
 
 def audit(

@@ -10,13 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trueup._report import MOST_LISTED, SegmentListing
-from trueup.auditing._measured import Bounds, FloatArray, Measured
+from trueup.auditing._measured import Bounds, FloatArray, Measured, detectable_sum
 from trueup.auditing._patterns import Audited, Patterns, find_patterns
-from trueup.auditing._power import detectable_sum
 from trueup.metrics import wilson_interval
 from trueup.segments import SegmentGrid, SegmentSums
-
-__all__ = ["AuditListing"]
 
 BoolArray = npt.NDArray[np.bool_]
 

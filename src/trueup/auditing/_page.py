@@ -31,12 +31,10 @@ from trueup._report import (
     series_of,
 )
 from trueup.auditing._listing import AuditListing
-from trueup.auditing._words import detectable_in_words, in_plural, patterns_in_words
+from trueup.auditing._result import detectable_in_words, in_plural, patterns_in_words
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
-
-__all__ = ["audit_page", "segments_before_and_after"]
 
 _MOST_TOLD = 5
 _ROWS_AT_ONCE = 100_000  # of which the patterns are told in a moment, so that a notebook may wait for them

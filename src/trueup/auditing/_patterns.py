@@ -13,8 +13,6 @@ import numpy.typing as npt
 from trueup import _native
 from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, certain_variance, sum_again
 
-__all__ = ["Audited", "Patterns", "find_patterns"]
-
 # Patterns are told as long as a segment is significantly wrong on corrected scores, but no more than this; if there are
 # few, what noise shows is listed too, until there are this many rows that differ.
 MOST_PATTERNS = 20

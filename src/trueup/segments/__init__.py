@@ -5,21 +5,20 @@ grid of all segments to a depth, their sums in one pass, and what the whole sear
 """
 
 from trueup._runtime import pin_to
-from trueup.segments._by import chosen_cuts
 from trueup.segments._column_cuts import ColumnCut, learn_cuts
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
-from trueup.segments._cost import n_passes, tell_cost
-from trueup.segments._enumerate import enumerate_segments
-from trueup.segments._given import segment_masks, segment_partitions
-from trueup.segments._grid import SegmentGrid, cross_columns, grid_of
+from trueup.segments._given import chosen_cuts, enumerate_segments, segment_masks, segment_partitions
+from trueup.segments._grid import SegmentGrid, cross_columns, grid_of, n_passes, tell_cost
 from trueup.segments._measure import (
     MIN_VARIANCE,
+    ScoredRows,
     SegmentSums,
     batches,
     certain_variance,
     evidence,
     grouped,
     measure_segments,
+    sort_rows,
     spread_by_groups,
     sum_again,
 )
@@ -35,7 +34,6 @@ from trueup.segments._null import (
 )
 from trueup.segments._parse import parse_segment
 from trueup.segments._partitions import Partition, between
-from trueup.segments._rows import ScoredRows, sort_rows
 
 __all__ = ["Interval", "Missing", "OneOf", "Segment", "enumerate_segments", "parse_segment"]
 

@@ -18,8 +18,6 @@ from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Seg
 from trueup.segments._grid import DEFAULT_VALUES, values_of
 from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
 
-__all__ = ["ColumnCut", "learn_cuts"]
-
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 

@@ -16,8 +16,6 @@ from trueup._model import Feature, ValueKind
 from trueup.errors import ColumnError, ParameterError
 from trueup.segments._words import in_json, meant_by, name_in_words, value_in_words
 
-__all__ = ["Condition", "Interval", "Missing", "OneOf", "Segment", "values_in"]
-
 _SHOWN_VALUES = 8
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

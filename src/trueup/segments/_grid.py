@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,13 @@ import numpy.typing as npt
 from trueup import _native
 from trueup._data import CalibrationTable, Column, listed
 from trueup._features import chosen_columns, learn_column
-from trueup.errors import ColumnError, ParameterError
+from trueup._runtime import check_whole
+from trueup.errors import ColumnError, CostWarning, ParameterError, callers_level
 from trueup.segments._conditions import Segment
 from trueup.segments._partitions import MAX_PARTS, Partition, cut_column
-from trueup.segments._rows import ScoredRows
 
-__all__ = ["DEFAULT_VALUES", "MAX_CELLS", "SegmentGrid", "cross_columns", "grid_of", "values_of"]
+if TYPE_CHECKING:
+    from trueup.segments._measure import ScoredRows
 
 MAX_COMBINATIONS = 20_000_000
 MAX_CELLS = 2**24  # of one combination
@@ -113,7 +115,7 @@ class SegmentGrid:
 
 def grid_of(crossed: Sequence[Partition], alone: Sequence[Partition] = (), *, max_depth: int = 3) -> SegmentGrid:
     """All rows, then combinations of at most `max_depth` of the crossed partitions, then the others one by one."""
-    _check_whole("max_depth", max_depth, 0, _MAX_DEPTH)
+    check_whole("max_depth", max_depth, 0, _MAX_DEPTH)
     depth = min(max_depth, len(crossed))
     n = 1 + sum(math.comb(len(crossed), k) for k in range(1, depth + 1))
     if n > MAX_COMBINATIONS:
@@ -148,7 +150,7 @@ def cross_columns(
     `max_values` is a number for all columns, or by name, with the default for the others; `rows` are those that
     count.
     """
-    _check_whole("max_depth", max_depth, 0, 16)
+    check_whole("max_depth", max_depth, 0, _MAX_DEPTH)
 
     def cut(column: Column, named: bool) -> Partition | None:
         """What is done to a column; most of it outside of Python, so that threads help."""
@@ -181,17 +183,38 @@ def values_of(
 ) -> int:
     """Into how many values a column is cut."""
     if not isinstance(max_values, Mapping):
-        _check_whole("max_values", max_values, 2, most)
+        check_whole("max_values", max_values, 2, most)
         return max_values
     absent = [column for column in max_values if column not in table]
     if absent:
         raise ColumnError(f"max_values: X has no column {listed(absent)}. Its columns are {listed(table.names, 12)}.")
     value = max_values.get(name, DEFAULT_VALUES)
-    _check_whole(f"max_values of {name!r}", value, 2, most)
+    check_whole(f"max_values of {name!r}", value, 2, most)
     return value
 
 
-def _check_whole(name: str, value: Any, least: int, most: int) -> None:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or not least <= value <= most:
-        raise ParameterError(f"{name} must be a whole number from {least} to {most}, got {value!r}.")
+# Measured: visiting a row in a combination, for the labels or for a block of draws, takes about this long.
+_SECONDS_PER_VISIT = 4e-9
+_SECONDS_TO_TELL = 60.0
+_MOST_SEGMENTS = 50_000_000
+_ADVICE = "To make it cheaper, name fewer features, or lower max_depth or null_samples."
+
+
+def n_passes(null_samples: int) -> int:
+    """How often all combinations are searched: once on the labels, and once per block of draws."""
+    return 1 + math.ceil(null_samples / _native.DRAW_LANES)
+
+
+def tell_cost(what: str, n_rows: int, grid: SegmentGrid, *, passes: int, min_rows: int, n_threads: int) -> None:
+    """Refuse more segments than memory holds, and warn if the search takes longer than a minute."""
+    most = grid.most_segments(n_rows, min_rows)
+    if most > _MOST_SEGMENTS:
+        raise ParameterError(f"There are up to {most:,} segments, more than the {_MOST_SEGMENTS:,} that fit. {_ADVICE}")
+    seconds = n_rows * grid.n_combinations * passes * _SECONDS_PER_VISIT / n_threads
+    if seconds > _SECONDS_TO_TELL:
+        warnings.warn(
+            f"This {what} takes about {seconds:,.0f} s on {n_threads} threads, for {grid.n_combinations:,} "
+            f"combinations of features on {n_rows:,} rows. It leaves nothing out. {_ADVICE}",
+            CostWarning,
+            stacklevel=callers_level(),
+        )

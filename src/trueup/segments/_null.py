@@ -11,21 +11,8 @@ import numpy.typing as npt
 
 from trueup import _native
 from trueup.segments._grid import SegmentGrid
-from trueup.segments._measure import Advance, SegmentSums, batches
+from trueup.segments._measure import Advance, ScoredRows, SegmentSums, batches
 from trueup.segments._partitions import Partition
-from trueup.segments._rows import ScoredRows
-
-__all__ = [
-    "NullMaxima",
-    "SearchedSegments",
-    "draw_group_signs",
-    "draw_labels",
-    "draw_null",
-    "hash_of_parts",
-    "holm",
-    "search_draws",
-    "step_down",
-]
 
 # Step-down matters where p-values are small; further down the list, the maximum over the rest of it is close enough.
 STEPS = 1_000

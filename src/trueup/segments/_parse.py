@@ -12,8 +12,6 @@ from trueup.errors import ParameterError
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
 from trueup.segments._words import QuotedWord, Word
 
-__all__ = ["parse_segment"]
-
 _TOKENS = re.compile(
     r"""\s*(?:
       (?P<name>`(?:[^`]|``)*`)

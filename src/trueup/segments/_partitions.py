@@ -18,8 +18,6 @@ from trueup._features import FeatureCodes
 from trueup._model import Feature
 from trueup.segments._conditions import Condition, Interval, Missing, OneOf, Segment
 
-__all__ = ["MAX_PARTS", "Partition", "between", "cut_column"]
-
 MAX_PARTS = 256  # a code is a byte
 _PEEKED_ROWS = 10_000
 _LARGEST = np.finfo(np.float64).max / 2  # so that differences are finite

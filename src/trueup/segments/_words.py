@@ -14,8 +14,6 @@ from trueup._data import Column, kind_of, plain
 from trueup._model import OpaqueValue, ValueKind, plain_value
 from trueup.errors import ColumnError
 
-__all__ = ["QuotedWord", "Word", "in_json", "meant_by", "name_in_words", "value_in_words"]
-
 _KEYWORDS = frozenset({"and", "in", "is", "missing", "not", "or"})
 _BARE_NAME = re.compile(r"[^\W\d]\w*")
 _BARE_VALUE = re.compile(r"-?[\w.+/%:@-]+")

@@ -57,7 +57,7 @@ def test_rows_in_any_parts_merged_in_any_order_and_grouping_are_the_same_bytes(
 def test_batches_of_any_size_and_any_number_of_threads_give_the_same_bytes(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trueup.auditing._sketches._builder._BLOCK_ROWS", 500)
+    monkeypatch.setattr("trueup.auditing._sketches._stream._BLOCK_ROWS", 500)
     rows = rows_of(1, 3_000, kind)
     spec = rows.spec(max_depth=3, score_bins=50)
     builder = SketchBuilder(spec, n_jobs=3)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,18 +13,124 @@ import numpy.typing as npt
 from trueup._data import library_of
 from trueup.auditing._checks import check_tests, warn_of_nothing
 from trueup.auditing._listing import AuditListing
-from trueup.auditing._measured import Bounds, Measured, survival
-from trueup.auditing._power import critical_evidence
+from trueup.auditing._measured import Bounds, Measured, critical_evidence, survival
 from trueup.auditing._result import AuditResult, result_of
-from trueup.auditing._sketches._bounds import Ranges, ranges_of
-from trueup.auditing._sketches._spec import SQUARE_BITS
+from trueup.auditing._sketches._edges import point_bins
+from trueup.auditing._sketches._spec import SQUARE_BITS, SketchSpec
+from trueup.auditing._sketches._sums import Sums
 from trueup.errors import TableError
 from trueup.segments import SegmentSums, certain_variance, holm
 
 if TYPE_CHECKING:
     from trueup.auditing._sketches._sketch import Sketch
 
-__all__ = ["audit_sketch"]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+# Of a row's label and score times weight, in units of the last bit: half a unit each, and what floats add to that.
+_ROUNDING_A_ROW = 1.25
+_NEVER = 2**62
+_BINS_AT_ONCE = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Ranges of running sums, a cell each, in units of the last bit."""
+
+    at_edges: FloatArray  # the range of the running sum at the ends of bins
+    low: FloatArray  # what the range of the exact sum, which is also looked at inside the bins, can't be below or above
+    high: FloatArray
+
+
+def ranges_of(sums: Sums, spec: SketchSpec) -> Ranges:
+    """The ranges of all cells of a sketch.
+
+    Let a bin begin with the running sum at S, rise by P in all and fall by N. Inside, the sum stays between S - N and
+    S + P, whatever the order of its rows. So two moments in different bins differ by at most the highest end of one
+    minus the lowest of the other, and two moments in one bin by at most its P or its N. A bin of a single score has
+    no inside: all that counts is P - N. The range at the ends of bins is a lower bound, for they are moments too.
+    Rounding adds its share to either side.
+    """
+    blocks = [_ranges_of_block(block, spec) for block in _blocks(sums)]
+    if not blocks:
+        nothing = np.zeros(0)
+        return Ranges(nothing, nothing, nothing)
+    return Ranges(*(np.concatenate([getattr(one, name) for one in blocks]) for name in ("at_edges", "low", "high")))
+
+
+def _blocks(sums: Sums) -> Iterator[Sums]:
+    """Some cells after the other: what is computed of bins takes many times their size, so not of all at once."""
+    begin = 0
+    while begin < len(sums.cell):
+        end = int(np.searchsorted(sums.offsets, sums.offsets[begin] + _BINS_AT_ONCE, side="right")) - 1
+        end = min(max(end, begin + 1), len(sums.cell))
+        bins = slice(int(sums.offsets[begin]), int(sums.offsets[end]))
+        cells = slice(begin, end)
+        yield Sums(
+            combination=sums.combination[cells],
+            cell=sums.cell[cells],
+            lanes=sums.lanes[cells],
+            offsets=sums.offsets[begin : end + 1] - sums.offsets[begin],
+            bin=sums.bin[bins],
+            rises=sums.rises[bins],
+            falls=sums.falls[bins],
+        )
+        begin = end
+
+
+def _ranges_of_block(sums: Sums, spec: SketchSpec) -> Ranges:
+    owner = np.repeat(np.arange(len(sums.cell)), np.diff(sums.offsets))
+    net = sums.rises - sums.falls
+    # Running over all cells may wrap around. Differences inside a cell are right nevertheless: they fit.
+    running = np.cumsum(net)
+    begin = np.concatenate([[0], running])[sums.offsets[:-1]]
+    ends = running - begin[owner]
+    starts = ends - net
+    at_edges = _by_cell(np.maximum, ends, sums, 0) - _by_cell(np.minimum, ends, sums, 0)
+    points = _is_point(sums, spec, owner)
+    rises, falls = np.where(points, np.maximum(net, 0), sums.rises), np.where(points, np.maximum(-net, 0), sums.falls)
+    widest = _widest(starts + rises, starts - falls, np.maximum(rises, falls), sums, owner)
+    rounding = _ROUNDING_A_ROW * sums.lane("rows")
+    edges = at_edges.astype(np.float64)
+    return Ranges(edges, np.maximum(0.0, edges - rounding), np.maximum(at_edges, widest) + rounding)
+
+
+def _widest(highs: IntArray, lows: IntArray, inside: IntArray, sums: Sums, owner: IntArray) -> IntArray:
+    """The most that two moments of a cell can differ by."""
+    highest, lowest = _by_cell(np.maximum, highs, sums, 0), _by_cell(np.minimum, lows, sums, 0)
+    at_high, at_low = highs == highest[owner], lows == lowest[owner]
+    # Both in one bin only: then they are not moments of two bins, and the next best of the others count.
+    n_high, n_low, n_both = (
+        _by_cell(np.add, some.astype(np.int64), sums, 0) for some in (at_high, at_low, at_high & at_low)
+    )
+    alone = (n_high == 1) & (n_low == 1) & (n_both == 1) & (highest > 0) & (lowest < 0)
+    both = at_high & at_low & alone[owner]
+    next_high = _by_cell(np.maximum, np.where(both, -_NEVER, highs), sums, 0)
+    next_low = _by_cell(np.minimum, np.where(both, _NEVER, lows), sums, 0)
+    apart = np.where(alone, np.maximum(next_high - lowest, highest - next_low), highest - lowest)
+    return np.maximum(apart, _by_cell(np.maximum, inside, sums, 0))
+
+
+def _by_cell(fold: np.ufunc, values: IntArray, sums: Sums, empty: int) -> IntArray:
+    """A fold over the bins of each cell and the beginning, where the sum is 0."""
+    if not len(values):
+        return np.full(len(sums.cell), empty, dtype=np.int64)
+    has_bins = sums.offsets[1:] > sums.offsets[:-1]
+    found = np.full(len(sums.cell), empty, dtype=np.int64)
+    folded: IntArray = fold.reduceat(values, sums.offsets[:-1][has_bins])
+    found[has_bins] = fold(folded, empty)
+    return found
+
+
+def _is_point(sums: Sums, spec: SketchSpec, owner: IntArray) -> npt.NDArray[np.bool_]:
+    """Which bins hold a single score."""
+    points = [point_bins(edges) for edges in spec.score_edges]
+    if not any(some.any() for some in points):
+        return np.zeros(len(sums.bin), dtype=bool)
+    depth = np.diff(spec.grid.offsets)[sums.combination][owner]
+    first = np.concatenate([[0], np.cumsum([len(some) for some in points])])[depth]
+    return np.concatenate(points)[first + sums.bin]
+
 
 _HALF_BIT = 0.5  # what rounding takes from a row's weight or variance at most
 

@@ -9,8 +9,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["bins_of", "bins_that_fit", "even_edges", "logit_edges", "point_bins"]
-
 MOST_BINS = 4096  # more than that make the bound of no segment much tighter than its noise
 FEWEST_BINS = 8
 BYTES_A_BIN = 18  # in a file: its number, and two sums

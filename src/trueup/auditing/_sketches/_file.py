@@ -16,17 +16,14 @@ import numpy.typing as npt
 
 from trueup._data import field_at, follow, scalar_of, unpack_at
 from trueup._runtime import atomic_path
-from trueup.auditing._sketches._fixed_point import LANES
 from trueup.auditing._sketches._sketch import Sketch
 from trueup.auditing._sketches._spec import LIMIT, SketchSpec
 from trueup.auditing._sketches._spec_text import spec_from_text, spec_to_text
-from trueup.auditing._sketches._sums import Sums
+from trueup.auditing._sketches._sums import LANES, Sums
 from trueup.errors import SketchFileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["FORMAT", "load_sketch", "write_sketch"]
 
 FORMAT = 1
 MAX_FILE_BYTES = 2**33

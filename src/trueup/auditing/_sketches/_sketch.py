@@ -17,8 +17,6 @@ from trueup.segments import MIN_VARIANCE
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
 
-__all__ = ["Sketch", "merge_sketches"]
-
 _AT_ONCE = 8  # sketches that are added together: more are faster, and take more memory
 
 

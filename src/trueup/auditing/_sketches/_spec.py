@@ -13,7 +13,7 @@ import numpy as np
 from trueup import _native
 from trueup._data import listed, read_scores, read_table, read_weights
 from trueup._model import plain_value
-from trueup.auditing._checks import check_whole
+from trueup._runtime import check_whole
 from trueup.auditing._sketches._edges import (
     BYTES_A_BIN,
     FEWEST_BINS,
@@ -25,8 +25,6 @@ from trueup.auditing._sketches._edges import (
 )
 from trueup.errors import ParameterError, TableError
 from trueup.segments import ColumnCut, Partition, SegmentGrid, grid_of, learn_cuts
-
-__all__ = ["FRACTION_BITS", "LARGEST_WEIGHT", "LIMIT", "SQUARE_BITS", "SketchSpec"]
 
 FRACTION_BITS = 28  # 17 thousand million rows fit, and an ECCE is right to 5e-9
 SQUARE_BITS = 20  # of squared weights, which are needed less exactly and grow faster

@@ -9,8 +9,6 @@ from trueup._model import ValueKind, encode_value, exactly, fields_of, finite, v
 from trueup.auditing._sketches._spec import SketchSpec
 from trueup.segments import ColumnCut, Condition, Interval, Missing, OneOf
 
-__all__ = ["spec_from_text", "spec_to_text"]
-
 _FIELDS = ("cuts", "max_depth", "score_edges", "classes", "weight_exponent", "fraction_bits")
 _CUT_FIELDS = ("column", "kind", "is_categorical", "conditions", "n_seen")
 _FLAGS = {"one_of": ("excluded",), "between": ("includes_low", "includes_high"), "missing": ("excluded",)}
