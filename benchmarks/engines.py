@@ -1,4 +1,4 @@
-"""How many rows a second each recipe of docs/scoring-where-the-data-lives.md scores, from Parquet to Parquet.
+"""How many rows per second each recipe of docs/scoring-where-the-data-lives.md scores, from Parquet to Parquet.
 
 Beside them, in the same run, the whole table at once: read, `Calibrator.calibrate`, write; and `calibrate` alone, on
 a table that is in memory already. All take turns and are repeated; medians and quartiles. Every answer is compared with
@@ -219,7 +219,7 @@ def busy_cores(seconds: float = 5.0) -> float:
 def table_of(measured: dict[str, tuple[int, dict[str, list[float]]]]) -> str:
     """Rows a second as Markdown, a column a data set."""
     heads = [f"{name}: {n_rows:,} rows" for name, (n_rows, _) in measured.items()]
-    lines = [f"| thousand rows a second | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    lines = [f"| thousand rows per second | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
     for recipe in next(iter(measured.values()))[1]:
         cells = []
         for n_rows, times in measured.values():

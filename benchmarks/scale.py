@@ -1,8 +1,8 @@
-"""What a row costs: time and memory of every stage of a fit, how they grow, and what that predicts for more rows.
+"""What each row costs: time and memory of every stage of a fit, how they grow, and what that predicts for more rows.
 
 Stages of `fit_stream` are timed one by one in processes of their own, for several numbers of rows and of features, in
-one thread; then fits on Dask workers, with the bytes that crossed the network. Costs a row and a value are fitted to
-that by least squares, and give the predictions.
+one thread; then fits on Dask workers, with the bytes that crossed the network. Least squares turn these into costs per
+row and per value, which give the predictions.
 
     python benchmarks/scale.py --folder FOLDER [--quick] [--write docs/scale.md]
 """
@@ -241,24 +241,24 @@ def report(measured: list[dict[str, float]], clusters: list[dict[str, float]], o
             ["rows", "features", *stages_, "packed", "peak"],
             [
                 [f"{one['rows']:,.0f}", f"{one['features']:.0f}", *(f"{one[stage]:.2f}" for stage in stages_)]
-                + [f"{one[name] / one['rows']:.0f} B a row" for name in ("packed bytes", "peak bytes")]
+                + [f"{one[name] / one['rows']:.0f} B per row" for name in ("packed bytes", "peak bytes")]
                 for one in measured
             ],
         ),
         "**What that comes to**, by least squares of relative errors:",
         table(
-            ["stage", "when", "ns a row", "ns a value"],
+            ["stage", "when", "ns per row", "ns per value"],
             [
                 [stage, "once" if stage in ("learn", "pack", "bin") else "every round"]
                 + [f"{1e9 * model.of[stage].get(term, 0.0):.0f}" for term in ("row", "value")]
                 for stage in stages_
             ],
         ),
-        f"Memory at the most: {model.memory['once'] / MB:.0f} MB, {model.memory['row']:.0f} bytes a row, and "
-        f"{model.memory['value']:.1f} bytes a value.",
+        f"Peak memory: {model.memory['once'] / MB:.0f} MB, {model.memory['row']:.0f} bytes per row, and "
+        f"{model.memory['value']:.1f} bytes per value.",
         "**On Dask workers of one thread, on this machine:**",
         table(
-            ["rows", "workers", "partitions", "seconds", "seconds a round", "MB sent a round", "a worker holds, MB"],
+            ["rows", "workers", "partitions", "seconds", "seconds per round", "MB sent per round", "MB per worker"],
             [
                 [
                     f"{one['rows']:,.0f}",
@@ -272,7 +272,7 @@ def report(measured: list[dict[str, float]], clusters: list[dict[str, float]], o
                 for one in clusters
             ],
         ),
-        f"Beside the work on rows, a round takes {model.overhead:.1f} s there, whatever the rows.",
+        f"Besides the work on rows, a round takes {model.overhead:.1f} s there, however many rows there are.",
         f"**Predicted** for 20 features, {PREDICTED_ROUNDS} rounds searched with a hold-out and fitted again on all "
         f"rows; each further thread is assumed to add {THREAD_GAIN:.0%} of the first, and the network to carry "
         f"{NETWORK / 1e9:.2f} GB a second:",
