@@ -200,6 +200,16 @@ def test_weights_that_sum_to_one_are_too_light_and_the_warning_says_what_to_do()
     assert model.n_rounds_ == 0
 
 
+@pytest.mark.parametrize("certain", [0.0, 1e-12])
+def test_hard_scores_are_saturated_and_not_too_few(certain: float) -> None:
+    n = 20_000
+    y = np.arange(n) % 3 == 0
+    hard = np.where(np.arange(n) % 5 == 0, ~y, y).astype(float)
+    with pytest.warns(InsufficientDataWarning, match="^The scores are saturated: .*Pass probabilities, not classes"):
+        model = MCGrad().fit({"x": np.arange(n) % 7}, y, scores=np.clip(hard, certain, 1 - certain))
+    assert model.n_rounds_ == 0
+
+
 def test_an_eval_set_decides_like_a_hold_out_of_the_same_rows() -> None:
     watched = np.arange(N) % 4 == 0
     by_set = MCGrad().fit(

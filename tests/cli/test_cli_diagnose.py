@@ -38,8 +38,8 @@ def test_clean_tables_are_fine(run, tables):
 def test_findings_come_with_advice_and_strict_fails(run, tables):
     outcome = run("diagnose", "train.parquet", "--test=train.parquet", *ROLES)
     assert outcome.code == 0
-    assert "error 4,000 of the 4,000 rows of test (100 %) are in train too" in outcome.out
-    assert "  A test on rows that were fitted on flatters." in outcome.out
+    assert "error 4,000 of the 4,000 test rows (100 %) also appear" in outcome.out
+    assert "  A test on rows that were fitted on flatters the model." in outcome.out
     outcome = run("diagnose", "train.parquet", "--test=train.parquet", *ROLES, "--strict", "--quiet")
     assert (outcome.code, outcome.out) == (5, "")
     assert outcome.err == "failed: --strict, and there are warnings (shared_rows).\n"
@@ -74,7 +74,7 @@ def test_one_table_alone_can_be_diagnosed_from_csv(run, tables):
     pa.csv.write_csv(table.set_column(at, "p", pa.array(np.full(4000, 0.25))), "flat.csv")
     outcome = run("diagnose", "flat.csv", *ROLES, "--drop=w")
     assert outcome.code == 0
-    assert "warning All 4,000 scores of train are 0.25." in outcome.out
+    assert "warning All 4,000 scores of the training rows are 0.25." in outcome.out
 
 
 def test_names_cannot_steer_the_terminal(run, tables):

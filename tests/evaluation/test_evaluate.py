@@ -218,18 +218,31 @@ def test_days_are_resampled_if_there_are_enough_of_them(visits: Traffic) -> None
     assert few.comparison.n_groups == few.split.test.rows
 
 
-def test_the_folds_of_the_fit_keep_days_whole(visits: Traffic, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("days", "validation", "kept_whole"),
+    [
+        (np.arange(1500) // 10, "auto", True),
+        (np.arange(1500) // 400, 3, True),  # three days train, and no fold may be empty
+        (np.arange(1500), "auto", False),  # folds of single rows keep the classes in proportion
+        (np.arange(1500) // 1050, "auto", False),  # one day trains
+    ],
+)
+def test_the_folds_of_the_fit_keep_days_whole(
+    visits: Traffic, monkeypatch: pytest.MonkeyPatch, days: Any, validation: Any, kept_whole: bool
+) -> None:
     seen: dict[str, Any] = {}
-    monkeypatch.setattr(MCGrad, "fit", lambda self, *_, **__: seen.update(self.get_params()) or _stop())
-    days = np.arange(1500) // 10
+    monkeypatch.setattr(MCGrad, "fit", lambda self, *_, **given: seen.update(given, **self.get_params()) or _stop())
     with pytest.raises(_StoppedError):
         trueup.evaluate(visits.X, visits.y, visits.scores, time=days)
-    trained = days[days < 105]  # the last 30 % test
-    for train, valid in seen["validation"]:
-        assert set(trained[train]).isdisjoint(trained[valid])
+    assert seen["validation"] == validation
+    if kept_whole:
+        trained = days[: len(seen["groups"])]  # the last days test
+        np.testing.assert_array_equal(seen["groups"], trained)
+    else:
+        assert seen["groups"] is None
     with pytest.raises(_StoppedError):
-        trueup.evaluate(visits.X, visits.y, visits.scores, time=days, estimator=MCGrad(validation=3))
-    assert seen["validation"] == 3
+        trueup.evaluate(visits.X, visits.y, visits.scores, time=days, estimator=MCGrad(validation=0.5))
+    assert seen["validation"] == 0.5
 
 
 class _StoppedError(Exception):
@@ -269,7 +282,7 @@ def test_an_error_in_the_data_turns_ship_into_inconclusive(evaluation: Evaluatio
     html = doubtful._repr_html_()
     assert html is not None
     assert "Inconclusive" in html
-    assert "can&#39;t be trusted with a decision" in html
+    assert "The data are not fit for a decision" in html
 
 
 def test_strict_makes_a_warning_an_error_before_anything_is_fitted(

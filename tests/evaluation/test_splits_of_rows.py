@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from trueup._data import Column, read_rows, read_table
 from trueup.errors import ColumnError, DataError
-from trueup.evaluation._fit import folds_of_groups
 from trueup.evaluation._split import drawn_at_random, drawn_by_group, latest_rows
 from trueup.evaluation._times import read_times, time_in_words
 
@@ -155,21 +154,3 @@ def test_times_read_as_people_write_them() -> None:
     ]
     assert time_in_words(np.datetime64("2024-03-01")) == "2024-03-01"
     assert time_in_words(np.datetime64("2024-03-01T10:30", "us")) == "2024-03-01 10:30:00"
-
-
-def test_folds_keep_groups_whole_and_are_of_like_size() -> None:
-    codes = np.repeat(np.arange(40), np.arange(1, 41))  # 820 rows
-    folds = folds_of_groups(codes, n_folds=5, seed=0)
-    assert len(folds) == 5
-    seen = np.concatenate([valid for _, valid in folds])
-    np.testing.assert_array_equal(np.sort(seen), np.arange(820))
-    for train, valid in folds:
-        assert set(codes[train]).isdisjoint(codes[valid])
-        assert abs(len(valid) - 164) <= 40  # a fold is off by one group at the most
-
-
-def test_two_years_make_two_folds_and_one_makes_none() -> None:
-    assert len(folds_of_groups(np.array([0, 0, 1, 1]), n_folds=5, seed=0)) == 2
-    assert folds_of_groups(np.array([0, 0, 0]), n_folds=5, seed=0) == []
-    # Where every row is a group of its own, the estimator's own folds are as good, and keep the classes in proportion.
-    assert folds_of_groups(np.arange(100), n_folds=5, seed=0) == []

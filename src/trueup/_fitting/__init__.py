@@ -28,6 +28,8 @@ from trueup._fitting._rescale import (
 from trueup._fitting._roles import StreamRoles, batch_scores, batch_weights, naming_roles
 from trueup._fitting._rounds import fitted_model, growth_of, no_rounds, plan_of, too_few
 from trueup._fitting._splits import (
+    AUTO_FOLDS,
+    AUTO_FOLDS_MAX_ROWS,
     EMPTY_FOLD,
     ONE_CLASS,
     STRATIFIED_MAX_ROWS,

@@ -78,10 +78,18 @@ def fit_data(
         return fit_rounds(data, grower, splits, plan, listener, refit_rows=refit_rows)
 
 
+_NO_DOUBT = 1e-9  # of w·p·(1−p) per row: such scores are 0 or 1 but for rounding, and more rows won't help
+_SATURATED = (
+    "The scores are saturated: they are all 0 or 1, or next to it, and trees need rows whose label is in doubt. Pass "
+    "probabilities, not classes"
+)
+
+
 def no_rounds(reason: str, n_features: int) -> FitOutcome:
-    """The outcome if there are too few rows, after a warning that says why."""
+    """The outcome if no tree can grow, after a warning that says why."""
+    reason = reason if reason == _SATURATED else f"Too few rows: {reason}"
     warnings.warn(
-        f"Too few rows: {reason}. No round is fitted, and the base scores are given back unchanged.",
+        f"{reason}. No round is fitted, and the base scores are given back unchanged.",
         InsufficientDataWarning,
         stacklevel=callers_level(),
     )
@@ -129,6 +137,8 @@ def too_few(n_rows: int, hessian: float, weighted: bool, parameters: GrowthParam
             f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there "
             f"are {n_rows:,}"
         )
+    if hessian < _NO_DOUBT * n_rows:
+        return _SATURATED
     if hessian < parameters.min_hessian:
         hint = " (multiply the weights so that their mean is 1)" if weighted else ""
         return (

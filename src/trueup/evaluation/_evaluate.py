@@ -15,11 +15,10 @@ from trueup.comparison import Comparison, compare
 from trueup.errors import DiagnosisError, ParameterError, TableError
 from trueup.evaluation._diagnosis._diagnose import diagnose
 from trueup.evaluation._diagnosis._finding import Diagnosis
-from trueup.evaluation._expected import read_by_split
 from trueup.evaluation._fit import estimator_for, fit_again, fit_on, restricts
 from trueup.evaluation._result import Evaluation, HeldOutRows, Seconds
 from trueup.evaluation._split import SplitRows, split_rows
-from trueup.evaluation._verdict import judge
+from trueup.evaluation._verdict import judge, read_by_split
 
 __all__ = ["evaluate"]
 
@@ -144,7 +143,7 @@ def evaluate(
         found = "; ".join(f"{finding.severity}: {finding.text}" for finding in diagnosis.warnings)
         raise DiagnosisError(f"The data look wrong, and strict makes that an error. {found}", diagnosis)
     diagnosed = clock.perf_counter()
-    model = fit_on(rows, chosen, split.train, split.together, random_state)
+    model = fit_on(rows, chosen, split.train, split.together)
     fitted = clock.perf_counter()
     by_name = rows.given.names.get("scores")
     calibrated = model.calibrate(
@@ -153,7 +152,7 @@ def evaluate(
     )
     compared = _compared(rows, split, calibrated, {**how, "verbose": verbose, **(comparison or {})})
     ended = clock.perf_counter()
-    serving = fit_again(rows, chosen, model, split.together, random_state) if refit else None
+    serving = fit_again(rows, chosen, model, split.together) if refit else None
     verdict, reasons = judge(compared, diagnosis, model.n_rounds_)
     return Evaluation(
         verdict=verdict,

@@ -1,23 +1,20 @@
-"""The model that is evaluated, and the one that is fitted again on all rows."""
+"""The model that is evaluated, the one that is fitted again on all rows, and what a fit did."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from trueup._data import Rows
+from trueup._fitting import AUTO_FOLDS, AUTO_FOLDS_MAX_ROWS
 from trueup.calibration import MCGrad
 from trueup.errors import ParameterError, SuspiciousDataWarning
 from trueup.evaluation._split import BoolArray
 
-__all__ = ["estimator_for", "fit_again", "fit_on", "folds_of_groups", "restricts"]
-
-_FOLDS = 5
-_FOLDS_MAX_ROWS = 1_000_000
+__all__ = ["describe_fit", "estimator_for", "feature_shares", "fit_again", "fit_on", "restricts"]
 
 
 def estimator_for(rows: Rows, estimator: MCGrad | None, *, categorical_features: Any, **how: Any) -> MCGrad:
@@ -51,28 +48,32 @@ def restricts(rows: Rows) -> list[str] | None:
     return None if table.named or len(rows.features) == len(table.names) else rows.features
 
 
-def fit_on(rows: Rows, estimator: MCGrad, chosen: BoolArray | None, together: Any, seed: int) -> MCGrad:
+def fit_on(rows: Rows, estimator: MCGrad, chosen: BoolArray | None, together: Any) -> MCGrad:
     """Fit on some rows, or on all; the folds too keep rows together that belong together."""
     from sklearn.base import clone
 
     every = slice(None) if chosen is None else chosen
-    scores = rows.scores["scores"][every]
+    scores, weights = rows.scores["scores"][every], None if rows.weights is None else rows.weights[every]
     fitted: MCGrad = clone(estimator)
     is_auto = isinstance(fitted.validation, str) and fitted.validation == "auto"
-    if together is not None and is_auto:
-        folds = folds_of_groups(together[every], n_folds=_FOLDS, seed=seed)
-        if folds:
-            fitted.set_params(validation=folds if len(scores) <= _FOLDS_MAX_ROWS else folds[:1])
+    groups = None if together is None else together[every]
+    if groups is not None:
+        n_groups = len(np.unique(groups if weights is None else groups[weights > 0]))
+        if n_groups in (1, len(scores)):  # folds of single rows are as good, and keep the classes in proportion
+            groups = None
+        elif n_groups < AUTO_FOLDS and is_auto and len(scores) <= AUTO_FOLDS_MAX_ROWS:
+            fitted.set_params(validation=n_groups)  # such as two years: no fold may be empty
     by_name = rows.given.names.get("scores")
     return fitted.fit(
         rows.part(chosen, *([] if by_name is None else [by_name])),
         rows.label_values(chosen),
         scores=scores if by_name is None else None,
-        sample_weight=None if rows.weights is None else rows.weights[every],
+        sample_weight=weights,
+        groups=groups,
     )
 
 
-def fit_again(rows: Rows, estimator: MCGrad, evaluated: MCGrad, together: Any, seed: int) -> MCGrad:
+def fit_again(rows: Rows, estimator: MCGrad, evaluated: MCGrad, together: Any) -> MCGrad:
     """Fit on all rows, with no more rounds than the model that was evaluated has.
 
     The folds are made again: they give the rows that honest rescaling needs. They may choose fewer rounds, and
@@ -82,28 +83,27 @@ def fit_again(rows: Rows, estimator: MCGrad, evaluated: MCGrad, together: Any, s
 
     same: MCGrad = clone(estimator)
     same.set_params(max_rounds=evaluated.n_rounds_, patience=evaluated.n_rounds_)
-    with warnings.catch_warnings():  # the first fit has told
+    with warnings.catch_warnings():  # the first fit gave the warning
         warnings.simplefilter("ignore", SuspiciousDataWarning)
-        return fit_on(rows, same, None, together, seed)
+        return fit_on(rows, same, None, together)
 
 
-def folds_of_groups(
-    codes: npt.NDArray[Any], *, n_folds: int, seed: int
-) -> Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-    """Folds of whole groups, of about as many rows each; none if there is one group only, or one per row.
+def describe_fit(model: MCGrad) -> dict[str, Any]:
+    """The rounds of a model, what each did, and which columns they used."""
+    return {
+        "n_rounds": model.n_rounds_,
+        "n_rows": model.model_.summary.n_rows,
+        "feature_shares": dict(feature_shares(model)),
+        "history": [asdict(record) for record in model.history_],
+    }
 
-    Groups are dealt out in a drawn order, each to the fold that has the fewest rows so far.
-    """
-    sizes = np.bincount(codes)
-    groups = np.random.default_rng(seed).permutation(np.flatnonzero(sizes))
-    n_folds = min(n_folds, len(groups))
-    if n_folds < 2 or len(groups) == len(codes):
+
+def feature_shares(model: MCGrad) -> list[tuple[str, float]]:
+    """Columns by their share of the gain of all rounds, the largest first; the score is one of them."""
+    gains = model.model_.summary.gains
+    total = sum(gains)
+    if not total:
         return []
-    fold_of = np.zeros(len(sizes), dtype=np.int64)
-    filled = np.zeros(n_folds, dtype=np.int64)
-    for group in groups.tolist():
-        emptiest = int(np.argmin(filled))
-        fold_of[group] = emptiest
-        filled[emptiest] += sizes[group]
-    folds = fold_of[codes]
-    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
+    names = [*model.model_.features.names, "the score itself"]
+    shares = [(name, gain / total) for name, gain in zip(names, gains, strict=True) if gain > 0]
+    return sorted(shares, key=lambda share: -share[1])

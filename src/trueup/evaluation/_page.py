@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueup._report import Check, Fact, Form, Headline, Page, PageFinding, Round, Rounds, Segments, in_form
+from trueup._report import Check, Fact, Form, Headline, Page, Round, Rounds, Segments, in_form
 from trueup.comparison import comparison_page
-from trueup.evaluation._model import feature_shares
+from trueup.evaluation._diagnosis._finding import findings_on_page
+from trueup.evaluation._fit import feature_shares
 from trueup.evaluation._split import RowFacts
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def evaluation_page(evaluation: Evaluation, *, title: str = "Evaluation", in_ful
         facts=(*split_facts(evaluation), *page.facts),
         segments=tuple(_first(table, MOST_SEGMENTS) for table in page.segments),
         rounds=_rounds(evaluation.model),
-        findings=tuple(
-            PageFinding(finding.severity, finding.text, finding.advice) for finding in evaluation.diagnosis.findings
-        ),
+        findings=findings_on_page(evaluation.diagnosis),
     )
 
 

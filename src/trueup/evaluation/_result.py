@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from trueup._data import Rows, json_values
+from trueup._data import Rows
+from trueup._report import Page, Result
 from trueup.auditing import AuditResult
 from trueup.calibration import MCGrad
 from trueup.comparison import Comparison, Reason
 from trueup.evaluation._diagnosis._finding import Diagnosis
-from trueup.evaluation._model import describe_fit
+from trueup.evaluation._fit import describe_fit
 from trueup.evaluation._split import BoolArray, SplitFacts
 
-__all__ = ["SCHEMA_VERSION", "Evaluation", "HeldOutRows", "Seconds"]
-
-SCHEMA_VERSION = 1
+__all__ = ["Evaluation", "HeldOutRows", "Seconds"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class HeldOutRows:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Result):
     """What `trueup.evaluate` found: whether calibrating pays, on rows that the calibration never saw.
 
     Attributes
@@ -86,8 +85,10 @@ class Evaluation:
     >>> evaluation
     Evaluation(keep: trained on 700 rows, tested on 300 (30 %), drawn at random)
     >>> print(evaluation.reasons[-2].text)
-    No round of the calibration helped, so it gives the scores back as they are.
+    No round of the calibration helped, so it returns the scores unchanged.
     """
+
+    _title: ClassVar[str] = "Evaluation"
 
     verdict: str
     reasons: tuple[Reason, ...]
@@ -113,68 +114,32 @@ class Evaluation:
     @property
     def held_out(self) -> Any:
         """The held-out rows with labels, scores and calibrated scores, in the library of `X`; Arrow for arrays."""
-        from trueup.evaluation._scored import scored_rows
+        from trueup.evaluation._save import scored_rows
 
         return scored_rows(self._held_out)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the evaluation as plain values that JSON can hold.
-
-        Returns
-        -------
-        dict
-            The attributes by name; models as what they learned. What is not a finite number is None.
-
-        Examples
-        --------
-        >>> import trueup
-        >>> from trueup.datasets import make_traffic
-        >>> traffic = make_traffic(1_000)
-        >>> quick = {"estimator": trueup.MCGrad(max_rounds=0), "comparison": {"max_depth": 1}}
-        >>> evaluation = trueup.evaluate(traffic.X, traffic.y, traffic.scores, **quick)
-        >>> list(evaluation.to_dict())[:4]
-        ['schema_version', 'verdict', 'reasons', 'split']
-        """
+    def _facts(self) -> dict[str, Any]:
         before, after = self.audits
-        whole: dict[str, Any] = json_values(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "verdict": self.verdict,
-                "reasons": [asdict(reason) for reason in self.reasons],
-                "split": self.split.to_dict(),
-                "columns": dict(self._held_out.rows.given.names) | {"features": self._held_out.rows.features},
-                "diagnosis": self.diagnosis.to_dict(),
-                "model": describe_fit(self.model),
-                "saved_model": {
-                    "fitted_on": "training rows" if self.refitted is None else "all rows",
-                    "n_rounds": self.serving.n_rounds_,
-                },
-                "comparison": self.comparison.to_dict(),
-                "audits": {"before": before.to_dict(), "after": after.to_dict()},
-                "seconds": asdict(self.seconds),
-            }
-        )
-        return whole
+        return {
+            "verdict": self.verdict,
+            "reasons": self.reasons,
+            "split": self.split,
+            "columns": {**self._held_out.rows.given.names, "features": self._held_out.rows.features},
+            "diagnosis": self.diagnosis,
+            "model": describe_fit(self.model),
+            "saved_model": {
+                "fitted_on": "training rows" if self.refitted is None else "all rows",
+                "n_rounds": self.serving.n_rounds_,
+            },
+            "comparison": self.comparison,
+            "audits": {"before": before, "after": after},
+            "seconds": self.seconds,
+        }
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "Evaluation") -> str | None:
-        """Give the report: one page that opens from disk, without any network.
-
-        Parameters
-        ----------
-        path : path-like, optional
-            The file to write, whole or not at all; without it the page is returned.
-        title : str, default="Evaluation"
-            What the page is about, such as the name of the model.
-
-        Returns
-        -------
-        str or None
-            The page as HTML; None if it was written.
-        """
-        from trueup._report import page_out
+    def _page(self, title: str, *, in_full: bool) -> Page:
         from trueup.evaluation._page import evaluation_page
 
-        return page_out(evaluation_page(self, title=title), path)
+        return evaluation_page(self, title=title, in_full=in_full)
 
     def save(
         self,
@@ -218,13 +183,6 @@ class Evaluation:
         from trueup.evaluation._save import save
 
         return save(self, folder, title=title, about=about, report=report)
-
-    def _repr_html_(self) -> str:
-        """The result in brief, for notebooks."""
-        from trueup._report import render_summary
-        from trueup.evaluation._page import evaluation_page
-
-        return render_summary(evaluation_page(self, in_full=False))
 
     def __repr__(self) -> str:
         return f"Evaluation({self.verdict}: {self.split})"

@@ -34,10 +34,18 @@ def test_it_is_ok_with_notes_alone() -> None:
 
 def test_its_text_counts_by_severity_and_lists_everything() -> None:
     diagnosis = Diagnosis(findings("error", "warning", "warning", "note"), 1000, 500)
-    assert repr(diagnosis) == "Diagnosis(1,000 train and 500 test rows: 1 error, 2 warnings, 1 note)"
+    assert repr(diagnosis) == "Diagnosis(1,000 training rows and 500 test rows: 1 error, 2 warnings, 1 note)"
     assert len(diagnosis.warnings) == 3
     assert str(diagnosis).splitlines()[1] == "error: What is so. What to do."
-    assert repr(Diagnosis((), 7, 0)) == "Diagnosis(7 train rows: nothing found)"
+    assert repr(Diagnosis((), 7, 0)) == "Diagnosis(7 training rows: nothing found)"
+
+
+def test_it_is_a_page_and_a_summary_for_notebooks() -> None:
+    page = str(Diagnosis(findings("error", "note"), 1000, 500).to_html(title="Clicks"))
+    assert "Clicks" in page
+    assert "The data look wrong" in page
+    assert "What is so." in page
+    assert "Nothing looks wrong" in Diagnosis((), 7, 0)._repr_html_()
 
 
 def test_errors_come_first() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planted import Rows, clean_rows, coarse_rows, codes, diagnosed
-from trueup.evaluation._diagnosis._fingerprints import coincidence, mixed, no_prints
 from trueup.evaluation._diagnosis._of_rows import _is_copied
+from trueup.evaluation._diagnosis._prints import coincidence, mixed, no_prints
 
 TRAIN, TEST = clean_rows(6000, 1), clean_rows(4000, 2)
 
@@ -27,7 +27,7 @@ def test_rows_of_train_in_test_are_found_and_counted(n_leaked: int, severity: st
     diagnosis = diagnosed(TRAIN, leaked)
     assert codes(diagnosis) == {"shared_rows": severity}
     assert diagnosis.findings[0].values["rows"] == n_leaked
-    assert f"{n_leaked:,} of the 4,000 rows of test" in diagnosis.findings[0].text
+    assert f"{n_leaked:,} of the 4,000 test rows" in diagnosis.findings[0].text
 
 
 def test_leaked_rows_are_found_in_coarse_tables_too() -> None:
@@ -52,7 +52,7 @@ def test_a_row_number_does_not_hide_leaked_rows() -> None:
 def test_a_table_that_was_appended_to_itself_is_found() -> None:
     diagnosis = diagnosed(together(TRAIN, TRAIN))
     assert codes(diagnosis) == {"duplicated_rows": "warning"}
-    assert "6,000 of the 12,000 rows of train (50 %) repeat another row" in diagnosis.findings[0].text
+    assert "6,000 of the 12,000 training rows (50 %) repeat another row" in diagnosis.findings[0].text
 
 
 def test_a_few_copies_are_found_where_a_measured_column_rules_out_coincidence() -> None:

@@ -51,14 +51,23 @@ def test_what_the_scores_may_be_instead_is_told(scores: Any, kind: str, advice: 
     (finding,) = diagnosed(replace(ROWS, scores=scores)).findings
     assert finding.values["looks_like"] == kind
     assert advice in finding.advice
-    assert "of 6,000 scores of train are outside [0, 1]" in finding.text
+    assert "of 6,000 scores of the training rows are outside [0, 1]" in finding.text
 
 
 def test_certain_scores_that_are_right_are_a_note() -> None:
     sure = (ROWS.y == 0) & (np.arange(6000) % 50 == 0)
     diagnosis = diagnosed(replace(ROWS, scores=np.where(sure, 0.0, ROWS.scores)))
     assert codes(diagnosis) == {"certain_scores": "note"}
-    assert f"{int(sure.sum()):,} of 6,000 scores of train are exactly 0 or 1, and none" in diagnosis.findings[0].text
+    words = f"{int(sure.sum()):,} of 6,000 scores of the training rows are exactly 0 or 1, and none"
+    assert words in diagnosis.findings[0].text
+
+
+def test_scores_next_to_0_and_1_are_saturated_however_many_rows_there_are() -> None:
+    many = clean_rows(20_000, 3)
+    scores = np.where(many.scores < 0.5, 1e-9, 1 - 1e-9)
+    found = codes(diagnosed(replace(many, scores=scores)))
+    assert found["saturated_scores"] == "warning"
+    assert "too_few_to_fit" not in found
 
 
 def test_scores_rounded_too_coarsely_for_a_rare_event_are_a_warning() -> None:

@@ -262,7 +262,7 @@ def test_a_column_that_is_missing_more_on_one_side_is_found() -> None:
     lost = np.where(np.random.default_rng(0).random(4000) < 0.4, np.nan, TEST.X["income"])
     found = diagnosed(TRAIN, TEST.with_column("income", lost))
     assert the_finding(found, "missing_on_one_side").severity == "warning"
-    assert "is missing in 0 % of train and 4" in the_finding(found, "missing_on_one_side").text
+    assert "is missing in 0 % of the training rows and 4" in the_finding(found, "missing_on_one_side").text
 
 
 def test_a_column_that_is_empty_on_one_side_is_found() -> None:
@@ -278,4 +278,4 @@ def test_a_column_that_test_lacks_is_an_error() -> None:
 def test_a_column_of_another_kind_is_an_error() -> None:
     diagnosis = diagnosed(TRAIN, TEST.with_column("hour", TEST.X["hour"].astype(str)))
     assert codes(diagnosis) == {"other_kind": "error"}
-    assert "'hour' holds numbers in train and strings in test" in diagnosis.findings[0].text
+    assert "'hour' holds numbers in the training rows and strings in the test rows" in diagnosis.findings[0].text

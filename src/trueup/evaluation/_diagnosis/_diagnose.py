@@ -1,25 +1,20 @@
-"""`diagnose`: from the rows to fit on and to test on to a `Diagnosis`."""
+"""`diagnose`: from training rows and test rows to a `Diagnosis`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from trueup._runtime import thread_count
+from trueup._runtime import check_whole, thread_count
 from trueup.errors import ParameterError
-from trueup.evaluation._diagnosis._amount import find_in_amount
 from trueup.evaluation._diagnosis._finding import Diagnosis, Finding, in_order
-from trueup.evaluation._diagnosis._of_columns import find_in_columns
-from trueup.evaluation._diagnosis._of_labels import find_in_labels
-from trueup.evaluation._diagnosis._of_leaks import find_leaks
+from trueup.evaluation._diagnosis._of_columns import find_in_columns, find_leaks
+from trueup.evaluation._diagnosis._of_labels import find_in_amount, find_in_labels, find_in_weights
 from trueup.evaluation._diagnosis._of_population import compare_populations
 from trueup.evaluation._diagnosis._of_rows import find_in_rows
 from trueup.evaluation._diagnosis._of_scores import find_between_scores, find_in_scores
-from trueup.evaluation._diagnosis._of_weights import find_in_weights
-from trueup.evaluation._diagnosis._sides import Side, parts_of_test, read_side
-from trueup.evaluation._diagnosis._survey import draw_sample, survey_columns
+from trueup.evaluation._diagnosis._row_set import RowSet, draw_sample, parts_of_test, read_row_set
+from trueup.evaluation._diagnosis._survey import survey_columns
 
 __all__ = ["diagnose"]
 
@@ -39,13 +34,12 @@ def diagnose(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Diagnosis:
-    """Return what is wrong with rows before anything is fitted or tested on them.
+    """Say what is wrong with rows before anything is fitted or tested on them.
 
     Parameters
     ----------
     X : table or None
-        Features of the rows to fit on: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy
-        array.
+        Features of the training rows: a pandas, polars or pyarrow table, a dict of arrays, or a 2-D NumPy array.
     y : array-like of shape (n,) or str
         Their labels: two classes, or soft labels in [0, 1]; or the name of their column, which is then not a feature.
     scores : array-like of shape (n,) or (n, 2), or str, optional
@@ -55,8 +49,8 @@ def diagnose(
     pos_label : label, optional
         The positive class, which `scores` are about; by default the greater of the two labels.
     test : tuple, optional
-        The rows to test on: ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``, arrays or names alike.
-        Without them only the rows to fit on are looked at.
+        The test rows: ``(X, y, scores)`` or ``(X, y, scores, sample_weight)``, arrays or names alike. Without them
+        only the training rows are looked at.
     features : sequence of str, optional
         The columns to look at; all by default.
     categorical_features : "from_dtype", or names or positions of columns
@@ -64,8 +58,8 @@ def diagnose(
     ignore : sequence of str, default=()
         Columns to leave out, such as the one that rows were split by.
     max_rows : int, default=50_000
-        How many rows, half of them of each side, are drawn for the classifier that tells train from test and
-        for what is measured a column. Everything else looks at all rows.
+        How many rows, half of them training rows, are drawn for the classifier that tells training rows from test rows
+        and for what is measured per column. Everything else looks at all rows.
     random_state : int, default=0
         Seed of the draws and folds.
     n_jobs : int, optional
@@ -79,21 +73,21 @@ def diagnose(
     Notes
     -----
     What is wrong with the values of labels, scores and weights is a finding, not an exception; so is a column
-    that test lacks. What can't be read at all, or has another length, raises.
+    that the test rows lack. What can't be read at all, or has another length, raises.
 
-    Severity follows the size of an effect, and significance only decides whether there is one: the AUC of a
-    classifier (0.55, 0.65 and 0.95 are a note, a warning and an error), odds ratios, shares of rows. Each check
-    speaks by chance alone less than once in a thousand times.
+    Significance decides whether there is an effect, and the size of the effect decides how severe it is: the AUC of a
+    classifier (0.55, 0.65 and 0.95 are a note, a warning and an error), odds ratios, shares of rows. On sound data,
+    each check gives a false alarm less than once in a thousand times.
 
-    Equal rows are counted against what dealing all rows to the two sides at random would give, so that tables of
+    Equal rows are counted against what dealing all rows to train and test at random would give, so that tables of
     few coarse columns, which repeat themselves, raise no alarm.
 
-    A million rows to fit on and 300,000 to test on, of 20 columns, take 3.4 s of processor time from Arrow, and 4.6 s
+    A million training rows and 300,000 test rows of 20 columns take 3.4 s of processor time from Arrow, and 4.6 s
     from pandas with Python strings.
 
     Examples
     --------
-    Half of the rows to test on were fitted on:
+    Half of the test rows were fitted on:
 
     >>> import numpy as np
     >>> import trueup
@@ -107,23 +101,24 @@ def diagnose(
     ...     test=(visits.X.take(test), visits.y[test], visits.scores[test]),
     ... )
     >>> diagnosis
-    Diagnosis(12,000 train and 8,000 test rows: 1 error)
+    Diagnosis(12,000 training rows and 8,000 test rows: 1 error)
     >>> print(diagnosis.findings[0].text)
-    4,000 of the 8,000 rows of test (50 %) are in train too, in everything.
+    4,000 of the 8,000 test rows (50 %) also appear in the training rows, identical in every column.
     """
     _check_options(ignore, max_rows, random_state)
     n_threads = thread_count(n_jobs)
-    train, findings = read_side("train", X, y, scores, sample_weight, pos_label=pos_label)
+    train, findings = read_row_set("train", X, y, scores, sample_weight, pos_label=pos_label)
     given = [sample_weight is not None, False]
-    other: Side | None = None
+    other: RowSet | None = None
     if test is not None:
         test_X, test_y, test_scores, test_weight = parts_of_test(test)
         if (test_X is None) != (X is None):
             raise ParameterError("Pass features of both train and test, or of neither.")
-        other, more = read_side("test", test_X, test_y, test_scores, test_weight, like=train.labels)
+        other, more = read_row_set("test", test_X, test_y, test_scores, test_weight, like=train.labels)
         findings, given[1] = findings + more, test_weight is not None
         findings += _scores_on_one_side(train, other, scores is not None, test_scores is not None)
-    sample = draw_sample(train, other, max_rows, random_state)
+    sets = [train] if other is None else [train, other]
+    sample = draw_sample(sets, max_rows, random_state)
     survey = survey_columns(
         train,
         other,
@@ -132,12 +127,14 @@ def diagnose(
         categorical_features=categorical_features,
         ignore=ignore,
     )
-    for side in (train, other):
-        findings += [] if side is None else find_in_scores(side)
+    for rows in sets:
+        findings += find_in_scores(rows)
     findings += find_in_weights(train, other, (given[0], given[1]))
     findings += find_in_rows(train, other, survey.prints, specific=survey.is_specific)
     findings += [*find_in_columns(train, other, survey), *find_leaks(train, survey, sample, random_state)]
-    facts = _facts(train, other)
+    facts: dict[str, Any] = {}
+    for rows in sets:
+        facts |= {f"{rows.name}_rate": rows.rate, f"{rows.name}_mean_score": rows.mean_score}
     if other is not None:
         findings += find_between_scores(train, other)
         more, measured = compare_populations(train, other, survey, sample, n_threads=n_threads, seed=random_state)
@@ -146,30 +143,21 @@ def diagnose(
     return Diagnosis(in_order(findings), train.n, 0 if other is None else other.n, facts)
 
 
-def _features_of(train: Side, features: Sequence[str] | None) -> Sequence[str] | None:
+def _features_of(train: RowSet, features: Sequence[str] | None) -> Sequence[str] | None:
     """The columns to look at: those asked for, or all that have no role; None for all of them."""
     return train.given.features(features) if train.table is not None and train.given.names else features
 
 
-def _facts(train: Side, test: Side | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
-    for side in (train, test):
-        if side is not None:
-            facts |= {f"{side.name}_rate": side.rate, f"{side.name}_mean_score": side.mean_score}
-    return facts
-
-
-def _scores_on_one_side(train: Side, test: Side, of_train: bool, of_test: bool) -> list[Finding]:
+def _scores_on_one_side(train: RowSet, test: RowSet, of_train: bool, of_test: bool) -> list[Finding]:
     if of_train == of_test:
         return []
     has, lacks = (train, test) if of_train else (test, train)
-    text = f"{has.name} has scores and {lacks.name} has none."
-    return [Finding("scores_on_one_side", "error", text, f"Score the rows of {lacks.name} with the same model.", {})]
+    text = f"{has.words.capitalize()} have scores, and {lacks.words} have none."
+    return [Finding("scores_on_one_side", "error", text, f"Score {lacks.words} with the same model.", {})]
 
 
 def _check_options(ignore: Sequence[str], max_rows: Any, random_state: Any) -> None:
     if isinstance(ignore, str):
         raise ParameterError(f"ignore must be a list of names, got the string {ignore!r}. Use [{ignore!r}].")
-    for name, value, least in (("max_rows", max_rows, 100), ("random_state", random_state, 0)):
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    check_whole("max_rows", max_rows, 100)
+    check_whole("random_state", random_state, 0)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from trueup._data import Column, read_table
 from trueup._features import FeatureCodes, learn_column
 from trueup._model import Feature, ValueKind
-from trueup.evaluation._diagnosis._sides import Floats
+from trueup.evaluation._diagnosis._row_set import Floats
 
 __all__ = ["JoinedColumn", "KindsDifferError", "Measure", "join_columns", "joined_amounts"]
 
@@ -41,27 +41,13 @@ class KindsDifferError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class JoinedColumn:
-    """A column of all rows: those of train first, then those of test.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    measure : Measure
-        Whether the numbers are amounts, microseconds, or codes of categories.
-    values : array of float64
-        A number a row, NaN where missing.
-    n_train : int
-        How many of the rows are train's.
-    categories : sequence
-        What the codes stand for: an Arrow array or a list.
-    """
+    """A column of all rows: those of train first, then those of test."""
 
     name: str
-    measure: Measure
-    values: Floats
-    n_train: int
-    categories: Sequence[Any] = ()
+    measure: Measure  # whether the numbers are amounts, microseconds, or codes of categories
+    values: Floats  # one number per row, NaN where missing
+    n_train: int  # how many of the rows are train's
+    categories: Sequence[Any] = ()  # what the codes stand for: an Arrow array or a list
 
     @property
     def train(self) -> Floats:

@@ -1,15 +1,16 @@
-"""What is wrong with the scores of one side."""
+"""What is wrong with the scores."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from trueup._data import look_of_scores
 from trueup.evaluation._diagnosis._finding import Finding, Severity
+from trueup.evaluation._diagnosis._row_set import Floats, RowSet
 from trueup.evaluation._diagnosis._separation import Separation, separation
-from trueup.evaluation._diagnosis._sides import Floats, Side
 from trueup.evaluation._diagnosis._words import percent, short
 
 __all__ = ["find_between_scores", "find_in_scores", "ranking"]
@@ -27,35 +28,35 @@ _BETTER, _MUCH_BETTER = 0.01, 0.03
 _SIGMAS = 4.0
 
 
-def find_in_scores(side: Side) -> list[Finding]:
-    """Say what is wrong with the scores of a side."""
-    if side.raw_scores is None:
+def find_in_scores(rows: RowSet) -> list[Finding]:
+    """Say what is wrong with the scores of some rows."""
+    if rows.raw_scores is None:
         return []
-    if side.scores is None:
-        return _no_probabilities(side, side.raw_scores)
-    found = _resolution(side, side.scores)
+    if rows.scores is None:
+        return _no_probabilities(rows, rows.raw_scores)
+    found = _resolution(rows, rows.scores)
     if not any(finding.code == "constant_scores" for finding in found):
-        found += [*_certainties(side, side.scores), *_direction(side)]
-    return [*found, *_level(side)]
+        found += [*_certainties(rows, rows.scores), *_direction(rows)]
+    return [*found, *_rate(rows)]
 
 
-def ranking(side: Side) -> Separation | None:
+def ranking(rows: RowSet) -> Separation | None:
     """How well the scores rank the labels; None if that can't be said."""
-    scores, labels = side.scores, side.labels
-    if scores is None or labels is None or not 0 < side.rate < 1:
+    scores, labels = rows.scores, rows.labels
+    if scores is None or labels is None or not 0 < rows.rate < 1:
         return None
-    return separation(scores, side.row_weights * (1 - labels.values), side.row_weights * labels.values)
+    return separation(scores, rows.row_weights * (1 - labels.values), rows.row_weights * labels.values)
 
 
-def _predicted_ranking(side: Side) -> float:
+def _predicted_ranking(rows: RowSet) -> float:
     """The AUC that the scores have if they are true."""
-    scores = side.scores
-    if scores is None or not 0 < side.mean_score < 1:
+    scores = rows.scores
+    if scores is None or not 0 < rows.mean_score < 1:
         return math.nan
-    return separation(scores, side.row_weights * (1 - scores), side.row_weights * scores).auc
+    return separation(scores, rows.row_weights * (1 - scores), rows.row_weights * scores).auc
 
 
-def find_between_scores(train: Side, test: Side) -> list[Finding]:
+def find_between_scores(train: RowSet, test: RowSet) -> list[Finding]:
     """Say whether the scores are better on train, as those of a model are that was trained on these rows.
 
     Rows of another population may be harder to rank, but then the scores say so themselves: if they are true, the AUC
@@ -68,31 +69,26 @@ def find_between_scores(train: Side, test: Side) -> list[Finding]:
     gap = min(gap, gap - _predicted_ranking(train) + _predicted_ranking(test))
     if not gap >= _BETTER or gap < _SIGMAS * math.hypot(ranks[0].standard_error, ranks[1].standard_error):
         return []
-    text = f"The scores rank train better than test: their AUC is {ranks[0].auc:.3f} there and {ranks[1].auc:.3f} here."
+    aucs = f"their AUC is {ranks[0].auc:.3f} on the training rows and {ranks[1].auc:.3f} on the test rows"
+    text = f"The scores rank the training rows better than the test rows: {aucs}."
     advice = (
-        "Was the model trained on the rows of train? Then its scores are too good there, and what is learned from them "
-        "is wrong: calibrate on rows that the model never saw."
+        "Was the base model trained on these training rows? Then its scores are too good there, and the calibration "
+        "learns the wrong thing. Calibrate on rows that the base model never saw."
     )
     severity: Severity = "warning" if gap >= _MUCH_BETTER else "note"
     values = {"train_auc": ranks[0].auc, "test_auc": ranks[1].auc}
     return [Finding("scores_better_on_train", severity, text, advice, values)]
 
 
-def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
+def _no_probabilities(rows: RowSet, raw: Floats) -> list[Finding]:
     """Scores that are missing or outside [0, 1], and what they may be instead."""
     found = []
     missing = np.isnan(raw)
     if missing.any():
         n = int(missing.sum())
-        found.append(
-            Finding(
-                "missing_scores",
-                "error",
-                f"{n:,} of {side.n:,} scores of {side.name} are missing (first at row {int(missing.argmax()):,}).",
-                "Drop those rows or score them.",
-                {"side": side.name, "rows": n},
-            )
-        )
+        text = f"{n:,} of {rows.n:,} scores of {rows.words} are missing (first at row {int(missing.argmax()):,})."
+        values: dict[str, Any] = {"rows_of": rows.name, "rows": n}
+        found.append(Finding("missing_scores", "error", text, "Drop those rows, or score them.", values))
     outside = (raw < 0) | (raw > 1)
     if not outside.any():
         return found
@@ -100,52 +96,52 @@ def _no_probabilities(side: Side, raw: Floats) -> list[Finding]:
     low, high = float(np.nanmin(raw)), float(np.nanmax(raw))
     kind, advice = look_of_scores(raw)
     text = (
-        f"{n:,} of {side.n:,} scores of {side.name} are outside [0, 1] (first at row {first:,}: {raw[first]:g}); they "
-        f"lie between {low:g} and {high:g}."
+        f"{n:,} of {rows.n:,} scores of {rows.words} are outside [0, 1] (first at row {first:,}: "
+        f"{raw[first]:g}); they range from {low:g} to {high:g}."
     )
-    values = {"side": side.name, "rows": n, "low": low, "high": high, "looks_like": kind}
+    values = {"rows_of": rows.name, "rows": n, "low": low, "high": high, "looks_like": kind}
     return [*found, Finding("scores_outside", "error", text, advice, values)]
 
 
-def _resolution(side: Side, scores: Floats) -> list[Finding]:
+def _resolution(rows: RowSet, scores: Floats) -> list[Finding]:
     """Scores that are all the same, classes, hardly distinct, or rounded: the worst of these."""
     if scores.min() == scores.max():
-        text = f"All {side.n:,} scores of {side.name} are {scores[0]:g}."
-        advice = "Is it the right column? Constant scores rank nothing; all that can be learned is in the features."
-        return [Finding("constant_scores", "warning", text, advice, {"side": side.name, "score": float(scores[0])})]
+        text = f"All {rows.n:,} scores of {rows.words} are {scores[0]:g}."
+        advice = "Is it the right column? Constant scores rank nothing, so everything has to come from the features."
+        return [Finding("constant_scores", "warning", text, advice, {"rows_of": rows.name, "score": float(scores[0])})]
     if np.isin(scores, (0, 1)).all():
-        text = f"All {side.n:,} scores of {side.name} are 0 or 1: they are classes, not probabilities."
-        advice = "Pass the second column of predict_proba, not what predict gives."
-        return [Finding("scores_are_classes", "error", text, advice, {"side": side.name})]
-    if side.n < _FEWEST_ROWS:
+        text = f"All {rows.n:,} scores of {rows.words} are 0 or 1: they are classes, not probabilities."
+        advice = "Pass the second column of predict_proba, not the output of predict."
+        return [Finding("scores_are_classes", "error", text, advice, {"rows_of": rows.name})]
+    if rows.n < _FEWEST_ROWS:
         return []
     n_distinct, decimals = len(np.unique(scores)), _decimals(scores)
-    return _few_distinct(side, n_distinct, decimals) or _rounded(side, decimals)
+    return _few_distinct(rows, n_distinct, decimals) or _rounded(rows, decimals)
 
 
-def _few_distinct(side: Side, n_distinct: int, decimals: int | None) -> list[Finding]:
+def _few_distinct(rows: RowSet, n_distinct: int, decimals: int | None) -> list[Finding]:
     few = n_distinct <= _FEW_VALUES
-    if not few and (n_distinct > _SOMEWHAT_FEW_VALUES or side.n < _MANY_ROWS):
+    if not few and (n_distinct > _SOMEWHAT_FEW_VALUES or rows.n < _MANY_ROWS):
         return []
     rounded = "" if decimals is None else f", multiples of {10**-decimals:g}"
-    text = f"The {side.n:,} scores of {side.name} take only {n_distinct} different values{rounded}."
-    advice = "Are they classes or rounded? Pass the probabilities as the model gives them."
-    values = {"side": side.name, "distinct": n_distinct, "decimals": decimals}
+    text = f"The {rows.n:,} scores of {rows.words} take only {n_distinct} different values{rounded}."
+    advice = "Are they classes, or rounded? Pass the probabilities as the model gives them."
+    values = {"rows_of": rows.name, "distinct": n_distinct, "decimals": decimals}
     return [Finding("few_distinct_scores", "warning" if few else "note", text, advice, values)]
 
 
-def _rounded(side: Side, decimals: int | None) -> list[Finding]:
+def _rounded(rows: RowSet, decimals: int | None) -> list[Finding]:
     if decimals is None:
         return []
-    usual, step = min(side.mean_score, 1 - side.mean_score), 10.0**-decimals
+    usual, step = min(rows.mean_score, 1 - rows.mean_score), 10.0**-decimals
     if decimals > 2 and step < _COARSE_STEP * usual:
         return []
     severity: Severity = "warning" if step >= _VERY_COARSE_STEP * usual else "note"
     text = (
-        f"All {side.n:,} scores of {side.name} are multiples of {step:g}, and their mean is {short(side.mean_score)}."
+        f"All {rows.n:,} scores of {rows.words} are multiples of {step:g}, and their mean is {short(rows.mean_score)}."
     )
-    advice = "Pass them unrounded: what was rounded off is lost."
-    return [Finding("rounded_scores", severity, text, advice, {"side": side.name, "decimals": decimals})]
+    advice = "Pass them unrounded: what rounding removes can't be recovered."
+    return [Finding("rounded_scores", severity, text, advice, {"rows_of": rows.name, "decimals": decimals})]
 
 
 def _decimals(scores: Floats) -> int | None:
@@ -159,62 +155,60 @@ def _decimals(scores: Floats) -> int | None:
     return None
 
 
-def _certainties(side: Side, scores: Floats) -> list[Finding]:
-    """Scores of exactly 0 or 1, which leave no doubt, and for which being wrong costs without end."""
+def _certainties(rows: RowSet, scores: Floats) -> list[Finding]:
+    """Scores of exactly 0 or 1, which leave no doubt, and whose log loss is infinite if they are wrong."""
     certain = (scores == 0) | (scores == 1)
     n = int(certain.sum())
-    if n in (0, side.n):  # all of them are classes, which is told elsewhere
+    if n in (0, rows.n):  # all of them are classes, which another finding says
         return []
-    wrong = 0 if side.labels is None else int((np.abs(side.labels.values - scores)[certain] > 0).sum())
-    text = f"{n:,} of {side.n:,} scores of {side.name} are exactly 0 or 1"
+    wrong = 0 if rows.labels is None else int((np.abs(rows.labels.values - scores)[certain] > 0).sum())
+    text = f"{n:,} of {rows.n:,} scores of {rows.words} are exactly 0 or 1"
     text += f", and {wrong:,} of those are wrong." if wrong else ", and none of those is wrong."
     advice = (
-        "A wrong 0 or 1 can hardly be calibrated: it counts as 2e-308 or 1 - 1e-16. Pass the scores unrounded, or clip "
-        "them to what the model can know: a forest of 100 trees can't tell 0 from 0.005."
+        "A 0 or 1 that is wrong can hardly be calibrated: it counts as 2e-308 or 1 - 1e-16. Pass the scores unrounded, "
+        "or clip them to what the model can know: a forest of 100 trees can't tell 0 from 0.005."
     )
-    severity: Severity = "warning" if wrong or n >= _MANY_CERTAIN * side.n else "note"
-    return [Finding("certain_scores", severity, text, advice, {"side": side.name, "rows": n, "wrong": wrong})]
+    severity: Severity = "warning" if wrong or n >= _MANY_CERTAIN * rows.n else "note"
+    return [Finding("certain_scores", severity, text, advice, {"rows_of": rows.name, "rows": n, "wrong": wrong})]
 
 
-def _direction(side: Side) -> list[Finding]:
+def _direction(rows: RowSet) -> list[Finding]:
     """Scores that know the label, or its opposite."""
-    rank, labels = ranking(side), side.labels
+    rank, labels = ranking(rows), rows.labels
     if rank is None or labels is None:
         return []
-    values = {"side": side.name, "auc": rank.auc}
-    counted = labels.values[side.row_weights > 0]
+    values = {"rows_of": rows.name, "auc": rank.auc}
+    counted = labels.values[rows.row_weights > 0]
     if rank.auc >= _PERFECT and min(counted.sum(), (1 - counted).sum()) >= _FEWEST_OF_A_CLASS:
-        text = f"The scores of {side.name} tell the two classes apart all but perfectly (AUC {rank.auc:.4f})."
+        text = f"The scores of {rows.words} separate the two classes almost perfectly (AUC {rank.auc:.4f})."
         advice = (
-            "Were they made from the label, or by a model that was trained on these very rows? Score rows it never saw."
+            "Were they made from the label, or by a model trained on these very rows? Score rows that it never saw."
         )
         return [Finding("scores_know_label", "error", text, advice, values)]
     if rank.auc <= _BACKWARD and rank.auc + 4 * rank.standard_error < 0.5:
         positive = labels.classes[1]
-        text = (
-            f"The scores of {side.name} are lower where the label is {positive!r} (AUC {rank.auc:.2f}, below a half)."
-        )
+        text = f"The scores of {rows.words} are lower where the label is {positive!r} (AUC {rank.auc:.2f}, below 0.5)."
         advice = f"Are they the probabilities of {labels.classes[0]!r}? Pass those of {positive!r}, or 1 - score."
         return [Finding("scores_backward", "error", text, advice, values)]
     if rank.interval()[1] > 0.5 > rank.interval()[0] and rank.standard_error < 0.02:
-        text = f"The scores of {side.name} don't rank the labels at all (AUC {rank.auc:.3f})."
+        text = f"The scores of {rows.words} don't rank the labels at all (AUC {rank.auc:.3f})."
         advice = "Do scores and labels belong to the same rows, in the same order?"
         return [Finding("scores_rank_nothing", "warning", text, advice, values)]
     return []
 
 
-def _level(side: Side) -> list[Finding]:
+def _rate(rows: RowSet) -> list[Finding]:
     """Scores that predict another rate than there is, by a factor that no segment explains."""
-    rate, predicted = side.rate, side.mean_score
+    rate, predicted = rows.rate, rows.mean_score
     if not (0 < rate < 1 and 0 < predicted < 1):
         return []
     factor = (predicted / (1 - predicted)) / (rate / (1 - rate))
-    error = (rate * (1 - rate) / side.effective_rows) ** 0.5
+    error = (rate * (1 - rate) / rows.effective_rows) ** 0.5
     if max(factor, 1 / factor) < _FAR_OFF or abs(predicted - rate) < 5 * error:
         return []
-    text = f"The scores of {side.name} predict {percent(predicted)} on average, and {percent(rate)} is observed."
+    text = f"The scores of {rows.words} predict {percent(predicted)} on average, and {percent(rate)} is observed."
     advice = (
-        "Was the model trained on rows of which one class had been sampled, or for another label? Calibration repairs "
-        "this, if it is so for good."
+        "Was the model trained after one class had been downsampled, or for another label? Calibration repairs this "
+        "as long as it stays this way."
     )
-    return [Finding("wrong_level", "note", text, advice, {"side": side.name, "rate": rate, "mean_score": predicted})]
+    return [Finding("wrong_level", "note", text, advice, {"rows_of": rows.name, "rate": rate, "mean_score": predicted})]

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from trueup._data import FEWEST_FOR_AN_ID, ID_NAME, SHARE_OF_AN_ID, listed
 from trueup._features import chosen_columns
 from trueup.errors import ColumnError
-from trueup.evaluation._diagnosis._fingerprints import Coincidence, Prints, coincidence, mixed, no_prints
 from trueup.evaluation._diagnosis._joined import JoinedColumn, KindsDifferError, Measure, join_columns
+from trueup.evaluation._diagnosis._prints import Coincidence, Prints, coincidence, mixed, no_prints
+from trueup.evaluation._diagnosis._row_set import Floats, RowSet, Sample
 from trueup.evaluation._diagnosis._separation import separation
-from trueup.evaluation._diagnosis._sides import Floats, Side
 
-__all__ = ["ColumnFacts", "Sample", "Survey", "draw_sample", "survey_columns"]
+__all__ = ["ColumnFacts", "Survey", "survey_columns"]
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 
@@ -30,74 +30,19 @@ _SEPARATING_SHARE = 0.005
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """Rows of train and test drawn at random, none twice, of a weight above 0.
-
-    Attributes
-    ----------
-    rows : array of int64
-        Their places: those of train, then those of test counted on from train's last.
-    n_train : int
-        How many of them are train's.
-    weights : array of float64
-        Their weights, which have a mean of 1 in either side.
-    """
-
-    rows: Rows
-    n_train: int
-    weights: Floats
-
-    @property
-    def of_train(self) -> Floats:
-        """The weights of train's rows, and 0 for test's."""
-        return np.where(np.arange(len(self.rows)) < self.n_train, self.weights, 0.0)
-
-    @property
-    def of_test(self) -> Floats:
-        """The weights of test's rows, and 0 for train's."""
-        return np.where(np.arange(len(self.rows)) < self.n_train, 0.0, self.weights)
-
-    @property
-    def n_test(self) -> int:
-        """How many of them are test's."""
-        return len(self.rows) - self.n_train
-
-
-@dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """What a column holds.
+    """What a column holds."""
 
-    Attributes
-    ----------
-    sampled : JoinedColumn
-        Its values in the sample.
-    missing : tuple of int
-        How many values are missing in train and in test.
-    is_constant : bool
-        Whether all values that are there are equal.
-    is_id : bool
-        Whether it numbers or names rows, so that its values say nothing about other rows.
-    is_measured : bool
-        Whether it holds fractions of which hardly two are equal, so that equal ones are no coincidence.
-    separates : bool
-        Whether it tells train from test on its own.
-    unseen : Coincidence or None
-        Of a categorical column: rows of test whose category train lacks.
-    unseen_values : tuple
-        The most frequent of those categories.
-    ranges : tuple or None
-        The least and the greatest value in train and in test, unless it is categorical.
-    """
-
-    sampled: JoinedColumn
-    missing: tuple[int, int]
-    is_constant: bool
-    is_id: bool
-    is_measured: bool
-    separates: bool
-    unseen: Coincidence | None
-    unseen_values: tuple[object, ...]
-    ranges: tuple[tuple[object, object], tuple[object, object]] | None
+    sampled: JoinedColumn  # its values in the sample
+    missing: tuple[int, int]  # how many values are missing in train and in test
+    is_constant: bool  # whether all values that are there are equal
+    is_id: bool  # whether it numbers or names rows, so that its values say nothing about other rows
+    is_measured: bool  # whether it holds fractions of which hardly two are equal, so that equal ones are no coincidence
+    separates: bool  # whether it tells train from test on its own
+    unseen: Coincidence | None = None  # of a categorical column: test rows whose category train lacks
+    unseen_values: tuple[object, ...] = ()  # the most frequent of those categories
+    # The least and the greatest value in train and in test, unless it is categorical.
+    ranges: tuple[tuple[object, object], tuple[object, object]] | None = None
 
     @property
     def name(self) -> str:
@@ -107,24 +52,12 @@ class ColumnFacts:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What was seen of all columns.
+    """What was seen of all columns."""
 
-    Attributes
-    ----------
-    columns : tuple of ColumnFacts
-        The columns that are in both tables and hold the same kind of values.
-    clashing : dict of str to KindsDifferError
-        Those that hold something else in test.
-    absent : tuple of str
-        Those of train that test lacks.
-    prints : array of uint64 or None
-        A number a row, equal for rows with the same features; ids and what separates the sides don't count.
-    """
-
-    columns: tuple[ColumnFacts, ...]
-    clashing: dict[str, KindsDifferError]
-    absent: tuple[str, ...]
-    prints: Prints | None
+    columns: tuple[ColumnFacts, ...]  # those that are in both tables and hold the same kind of values
+    clashing: dict[str, KindsDifferError]  # those that hold something else in test
+    absent: tuple[str, ...]  # those of train that test lacks
+    prints: Prints | None  # equal for rows with the same features; ids and what separates train from test don't count
 
     @property
     def is_specific(self) -> bool:
@@ -132,25 +65,9 @@ class Survey:
         return any(facts.is_measured and not facts.separates for facts in self.columns)
 
 
-def draw_sample(train: Side, test: Side | None, most: int, seed: int) -> Sample:
-    """Draw rows of either side, at most half of `most` of each; without a test side all of it from train."""
-    rng = np.random.default_rng(seed)
-    rows, weights, start = [], [], 0
-    sides = [train] if test is None else [train, test]
-    for side in sides:
-        usable = np.flatnonzero(side.row_weights > 0)
-        size = min(len(usable), most // len(sides))
-        drawn = np.sort(rng.choice(usable, size, replace=False))
-        of_side = side.row_weights[drawn]
-        rows.append(drawn + start)
-        weights.append(of_side / of_side.mean())
-        start += side.n
-    return Sample(np.concatenate(rows), len(rows[0]), np.concatenate(weights))
-
-
 def survey_columns(
-    train: Side,
-    test: Side | None,
+    train: RowSet,
+    test: RowSet | None,
     sample: Sample,
     *,
     features: Sequence[str] | None,
@@ -193,8 +110,8 @@ def _facts_of(column: JoinedColumn, sample: Sample) -> ColumnFacts:
     both_there = min(present) >= _FEWEST_TO_SEPARATE
     if column.measure is Measure.CATEGORY:
         counts = [
-            np.bincount(side[~np.isnan(side)].astype(np.int64), minlength=len(column.categories))
-            for side in (column.train, column.test)
+            np.bincount(some[~np.isnan(some)].astype(np.int64), minlength=len(column.categories))
+            for some in (column.train, column.test)
         ]
         is_id = _names_rows(counts[0] + counts[1])
         unseen = coincidence(counts[0], counts[1], shared=False) if min(present) > 0 and not is_id else None
@@ -208,9 +125,8 @@ def _facts_of(column: JoinedColumn, sample: Sample) -> ColumnFacts:
             separates=both_there and not is_id and _no_overlap(*counts),
             unseen=unseen,
             unseen_values=tuple(column.value(code) for code in np.argsort(-new, kind="stable")[:3] if new[code]),
-            ranges=None,
         )
-    ends = tuple(_ends(side) for side in (column.train, column.test))
+    ends = tuple(_ends(some) for some in (column.train, column.test))
     known = [end for end in ends if end is not None]
     constant = len({value for end in known for value in end}) == 1
     ranges = None
@@ -223,8 +139,6 @@ def _facts_of(column: JoinedColumn, sample: Sample) -> ColumnFacts:
         is_id=_counts_rows(column, sampled),
         is_measured=_measures(sampled),
         separates=both_there and not constant and _separates(known, sampled, sample),
-        unseen=None,
-        unseen_values=(),
         ranges=ranges,  # type: ignore[arg-type]
     )
 
@@ -235,7 +149,7 @@ def _ends(values: Floats) -> tuple[float, float] | None:
 
 
 def _separates(ends: list[tuple[float, float]], sampled: JoinedColumn, sample: Sample) -> bool:
-    """Whether the ranges of the two sides lie apart, or all but a few rows do."""
+    """Whether the ranges in train and in test lie apart, or all but a few rows do."""
     (low, high), (other_low, other_high) = ends
     if high < other_low or other_high < low:
         return True

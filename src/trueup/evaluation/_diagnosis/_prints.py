@@ -1,4 +1,4 @@
-"""Which rows are equal, by a number of 64 bits a row."""
+"""Which rows are equal, by a number of 64 bits per row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trueup.evaluation._diagnosis._sides import Floats
+from trueup.evaluation._diagnosis._row_set import Floats
 
 __all__ = ["Coincidence", "Prints", "coincidence", "mixed", "no_prints"]
 
@@ -27,8 +27,6 @@ def no_prints(n: int) -> Prints:
 def mixed(prints: Prints, values: Floats) -> Prints:
     """The prints with one column more; equal only for rows that were equal before and have equal values.
 
-    Notes
-    -----
     The finalizer of MurmurHash3, which maps 64 bits one to one and scatters them. Of two million different
     rows, two have the same print with a chance of one in ten million.
     """
@@ -45,15 +43,7 @@ def mixed(prints: Prints, values: Floats) -> Prints:
 
 @dataclass(frozen=True)
 class Coincidence:
-    """How many rows of test have a property, and how many would if rows had been dealt to the sides at random.
-
-    Attributes
-    ----------
-    rows : int
-        Rows of test that have it.
-    expected, standard_error : float
-        What dealing at random gives.
-    """
+    """How many test rows have a property, and how many would if train and test had been drawn at random."""
 
     rows: int
     expected: float
@@ -71,26 +61,13 @@ class Coincidence:
 
 
 def coincidence(of_train: Counts, of_test: Counts, *, shared: bool) -> Coincidence:
-    """How many rows of test are in train too, or are not, beside what dealing at random would give.
+    """How many test rows are also in train (`shared`) or are not, and how many would be if rows were dealt at random.
 
-    Parameters
-    ----------
-    of_train, of_test : array of int64
-        How often each different value is in train and in test.
-    shared : bool
-        Whether to count rows of test whose value is in train; else those whose value is not.
-
-    Returns
-    -------
-    Coincidence
-        The count and its expectation.
-
-    Notes
-    -----
-    If nothing but chance decided which rows are whose, a value that is m times in all rows, of which a share q
-    is train's, has k rows in test with k binomial(m, 1 - q), and none in train only if k = m. The rows of test
-    that are not in train thus number ``m (1 - q)^m`` on average, and have the variance of m times a coin.
-    Tables of few coarse columns repeat themselves; this expects it, and needs no model of the columns.
+    `of_train` and `of_test` say how often each distinct value is there. If nothing but chance decided which rows are
+    whose, a value that is m times in all rows, of which a share q is train's, has k rows in test with k
+    binomial(m, 1 - q), and none in train only if k = m. The rows of test that are not in train thus number
+    ``m (1 - q)^m`` on average, and have the variance of m times a coin. Tables of few coarse columns repeat
+    themselves; this expects it, and needs no model of the columns.
     """
     together = of_train + of_test
     share = float(of_test.sum() / together.sum())
