@@ -152,7 +152,7 @@ def _seeing(rows: RowSet) -> list[Finding]:
     expected = rarer * rows.effective_rows
     inside = _SEGMENT * rows.effective_rows
     variance = np.array([max(inside * rate * (1 - rate), 1e-12)])
-    critical = critical_evidence(None, 1, _SIGNIFICANCE)
+    critical = critical_evidence((), 1, _SIGNIFICANCE)
     detectable = float(detectable_sum(variance, np.ones(1), critical, _POWER)[0] / inside)
     relative = detectable / rarer
     if relative <= _RELATIVE_ERROR and expected >= _FEWEST_OF_A_CLASS:
