@@ -53,7 +53,7 @@ def test_the_score_column_of_the_fit_is_known(calibrator: Calibrator) -> None:
     fitted = MCGrad(max_rounds=1, validation=None, rescale="train", score_column="p").fit(TABLE, TRAFFIC.y)
     found = pa.concat_tables(Calibrator(fitted.model_).calibrate_stream(pl.from_arrow(TABLE).lazy()))  # type: ignore[union-attr]
     np.testing.assert_array_equal(found["calibrated"].to_numpy(), Calibrator(fitted.model_).calibrate(TABLE))
-    with pytest.raises(ScoreError, match="Name the column that holds the base model's with score="):
+    with pytest.raises(ScoreError, match="Name the column that holds them with score="):
         calibrator.calibrate_stream(TABLE)
 
 

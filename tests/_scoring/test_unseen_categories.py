@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trueup import Calibrator, MCGrad
-from trueup._scoring._observed import warn_of_unseen
+from trueup._scoring._scores import warn_of_unseen
 from trueup.errors import UnseenCategoryWarning
 
 CITIES = ["Oslo", "Kiel"] * 500

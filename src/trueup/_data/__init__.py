@@ -14,7 +14,6 @@ from trueup._data._csv import csv_schema, read_csv, with_category_text, with_fai
 from trueup._data._frames import build_table, json_values, library_of, subtable, to_arrow, with_columns
 from trueup._data._groups import Hashes, hash_column, mix_hashes
 from trueup._data._labels import LabelClasses, Labels, read_labels
-from trueup._data._masks import read_mask, read_mask_table
 from trueup._data._open import open_stream
 from trueup._data._paths import find_files, is_pattern, would_read
 from trueup._data._rows import Given, Rows, given_rows, read_rows
@@ -35,7 +34,14 @@ from trueup._data._sources import Batch, naming
 from trueup._data._stream import BATCH_ROWS, Stream, sample_of
 from trueup._data._suspects import FEWEST_FOR_AN_ID, ID_NAME, SHARE_OF_AN_ID, rates_of_bins, warn_of_suspects
 from trueup._data._table import CalibrationTable, listed, names_from, read_table, told_absent
-from trueup._data._vectors import check_weights_together, look_of_scores, read_scores, read_weights
+from trueup._data._vectors import (
+    check_weights_together,
+    look_of_scores,
+    read_mask,
+    read_mask_table,
+    read_scores,
+    read_weights,
+)
 from trueup._runtime import pin_to
 
 __all__ = [

@@ -25,12 +25,6 @@ def hash_column(values: Any, *, name: str = "groups") -> Hashes:
 
     Equal values have equal numbers, whether integers come in 32 bits, in 64 or as floats, and strings plain or from a
     dictionary.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hash_column([1, 2]).tolist() == hash_column(np.array([1.0, 2.0])).tolist()
-    True
     """
     column = values if isinstance(values, Column) else column_from_any(name, values)
     if column.codes is not None:

@@ -133,10 +133,7 @@ def _classes(found: list[Any], values: npt.NDArray[Any], like: Labels | None, po
     if not found:
         raise LabelError("y is empty. There is nothing to fit on.")
     if len(found) == 1:
-        raise LabelError(
-            f"y holds one class only: all {len(values):,} labels are {found[0]!r}. A model of one class "
-            "can't be calibrated; add rows of the other class."
-        )
+        raise _one_class(len(values), found[0])
     if len(found) > 2:
         shown = ", ".join(map(repr, found[:4])) + (", ..." if len(found) > 4 else "")
         raise LabelError(
@@ -144,6 +141,13 @@ def _classes(found: list[Any], values: npt.NDArray[Any], like: Labels | None, po
             f"{len(found):,} classes ({shown}). Calibrate one class against the others."
         )
     return _negative_first(found, pos_label)
+
+
+def _one_class(n_rows: int, label: Any) -> LabelError:
+    return LabelError(
+        f"y holds one class only: all {n_rows:,} labels are {label!r}. A model of one class can't be calibrated; add "
+        "rows of the other class."
+    )
 
 
 _MOST = 1_000  # classes that are kept; a table with more than two is refused at the end
@@ -197,10 +201,7 @@ class LabelClasses:
             check_soft(pos_label)
             return Labels(np.empty(0), (0, 1), soft=True)
         if len(self._found) == 1:
-            raise LabelError(
-                f"y holds one class only: all {self._n_rows:,} labels are {next(iter(self._found))!r}. A model of one "
-                "class can't be calibrated; add rows of the other class."
-            )
+            raise _one_class(self._n_rows, *self._found)
         ordered = np.empty(len(self._found), dtype=object)
         ordered[:] = list(self._found)
         classes = read_labels(ordered, len(ordered), pos_label=pos_label).classes

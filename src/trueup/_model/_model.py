@@ -172,13 +172,7 @@ class TrainingSummary:
 
 
 def positive_column(classes: tuple[Any, ...]) -> int:
-    """Which column of ``predict_proba`` is the positive class's: scikit-learn sorts classes, we put the negative first.
-
-    Examples
-    --------
-    >>> positive_column((0, 1)), positive_column(("stay", "churn"))
-    (1, 0)
-    """
+    """The positive class's column of ``predict_proba``: scikit-learn sorts classes, ours have the negative first."""
     negative, positive = classes
     return int(negative < positive)
 

@@ -29,13 +29,6 @@ def shown_progress(verbose: int, doing: str, total: float | None = None, *, unit
 
     The bar goes when the block ends. `unit` names what is counted, if the count itself is worth showing, as in
     "calibrating: 3,000 rows". A `total` of None stands for work of unknown length.
-
-    Examples
-    --------
-    >>> from trueup._runtime import shown_progress
-    >>> with shown_progress(1, "counting", 2_000, unit="rows") as progress:  # no terminal here, so no bar
-    ...     progress.advance(1_000)
-    ...     progress.advance(1_000)
     """
     if verbose:
         from rich.console import Console

@@ -4,10 +4,9 @@ from trueup._runtime import pin_to
 from trueup._scoring._apply import apply_round, correction, map_scores, probabilities, score_logits
 from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._load import load, load_bytes
-from trueup._scoring._observed import Observed, observe_rows, observe_table
 from trueup._scoring._onnx import OnnxExport, export_onnx
 from trueup._scoring._scorer import BatchScorer
-from trueup._scoring._scores import read_base_scores
+from trueup._scoring._scores import Observed, observe_rows, observe_table, read_base_scores
 from trueup._scoring._stream import ScoredBatch, check_columns, kinds_of, score_batches, with_probabilities
 
 __all__ = [

@@ -14,9 +14,8 @@ from trueup._features import FeatureEncoder
 from trueup._model import CalibrationModel, write_model
 from trueup._runtime import threads_for_rows
 from trueup._scoring._apply import compile_rounds, map_score, map_scores, probabilities, score_logits
-from trueup._scoring._observed import Observed, warn_of_unseen
 from trueup._scoring._parity import make_parity_rows
-from trueup._scoring._scores import base_score_of_row, checked_score, read_base_scores
+from trueup._scoring._scores import Observed, base_score_of_row, checked_score, read_base_scores, warn_of_unseen
 from trueup._scoring._stream import calibrated_tables
 from trueup.errors import DataError, ScoreError
 

@@ -13,8 +13,8 @@ from trueup._data import floats_to_arrow, listed, read_scores, read_table, told_
 from trueup._model import read_file_bytes
 from trueup._scoring._calibrator import Calibrator
 from trueup._scoring._load import loaded_once
-from trueup._scoring._observed import observe_table
-from trueup.errors import ColumnError, ModelFileError, ParameterError, ScoreError, TableError
+from trueup._scoring._scores import observe_table, score_column_of
+from trueup.errors import ColumnError, ModelFileError, ParameterError, TableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -231,12 +231,4 @@ def _columns_read(calibrator: Calibrator, score: str | None) -> tuple[tuple[str,
             "The model was fitted on columns without names, and those of batches are found by name. Fit it on a "
             "table with names, such as a DataFrame."
         )
-    names = model.features.names
-    if model.base_rate is not None:
-        if score is not None:
-            raise ScoreError("The model was fitted without scores and starts from the base rate. Leave score= out.")
-        return tuple(names), None
-    score = model.features.score_column if score is None else score
-    if score is None:
-        raise ScoreError("The model was fitted on scores. Name the column that holds them with score=.")
-    return tuple(names), score
+    return model.features.names, score_column_of(model, score, ())

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from trueup._data import Batch, Stream, naming, open_stream, read_scores, read_table
 from trueup._model import CalibrationModel, ValueKind
-from trueup._scoring._observed import warn_of_unseen
-from trueup._scoring._scores import score_column_of, warn_of_missing
+from trueup._scoring._scores import score_column_of, warn_of_missing, warn_of_unseen
 from trueup.errors import ColumnError, DataWarning, callers_level
 
 if TYPE_CHECKING:

@@ -166,7 +166,7 @@ def test_a_model_of_the_base_rate_needs_no_scores(table, tmp_path):
     quick().fit(X, y).save(tmp_path / "model.trueup")
     expected = trueup.load(tmp_path / "model.trueup").calibrate(X)
     np.testing.assert_array_equal(BatchScorer(tmp_path / "model.trueup")(X)["calibrated"].to_numpy(), expected)
-    with pytest.raises(ScoreError, match=r"starts from the base rate. Leave score= out"):
+    with pytest.raises(ScoreError, match=r"starts from the base rate. Leave the scores out"):
         BatchScorer(tmp_path / "model.trueup", score="p")
 
 
