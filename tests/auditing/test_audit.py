@@ -342,5 +342,5 @@ def test_by_takes_days_one_by_one_and_cuts_many_numbers_into_ranges() -> None:
     y = rng.integers(0, 2, 400)
     assert trueup.audit(X, y, [0.5] * 400, by=["day"]).n_segments == 1 + 3
     assert trueup.audit(X, y, [0.5] * 400, by=["amount"]).n_segments == 1 + 5
-    with pytest.warns(DataWarning, match="by: column 'id' has 150 values. The 99 most frequent are tested one by one"):
+    with pytest.warns(DataWarning, match="by: column 'id' has 150 values. The 99 most frequent get a segment each"):
         trueup.audit(X, y, [0.5] * 400, by=["id"], min_rows=1, null_samples=0)

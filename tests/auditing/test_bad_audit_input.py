@@ -102,11 +102,11 @@ def test_more_combinations_than_memory_holds_are_refused_before_any_work() -> No
 def test_more_cells_than_are_counted_are_refused() -> None:
     wide = {name: [f"{i}" for i in range(255)] for name in "abcd"}
     y = [0, 1] * 127 + [0]
-    with pytest.raises(ParameterError, match="4,228,250,625 cells of one combination, and more than 16,777,216"):
+    with pytest.raises(ParameterError, match="4,228,250,625 cells of one combination; the limit is 16,777,216"):
         trueup.audit(wide, y, [0.5] * 255, max_values=255, max_depth=4)
 
 
 def test_what_takes_long_is_said_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueup.segments._grid._SECONDS_TO_TELL", 1e-9)
+    monkeypatch.setattr("trueup.segments._grid._SECONDS_BEFORE_WARNING", 1e-9)
     with pytest.warns(CostWarning, match="This audit takes about 0 s on .* for 2 combinations of features on 40 rows"):
         trueup.audit(X, Y, P)

@@ -294,7 +294,7 @@ def test_groups_may_be_of_any_type(group: Any) -> None:
 
 
 def test_a_search_that_takes_long_says_so_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueup.segments._grid._SECONDS_TO_TELL", 0.0)
+    monkeypatch.setattr("trueup.segments._grid._SECONDS_BEFORE_WARNING", 0.0)
     with pytest.warns(CostWarning, match=r"This comparison takes about .* for 7 combinations of features on 500 rows"):
         compared(500)
     monkeypatch.setattr("trueup.segments._grid._MOST_SEGMENTS", 3)

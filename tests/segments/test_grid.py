@@ -146,7 +146,7 @@ def test_many_batches_give_the_same_segments(monkeypatch: pytest.MonkeyPatch) ->
     rng = np.random.default_rng(0)
     X = {f"c{i}": rng.integers(0, 3, 60) for i in range(6)}
     whole = list(enumerate_segments(X, min_rows=2))
-    monkeypatch.setattr(measure, "_VISITS_A_BATCH", 1)
+    monkeypatch.setattr(measure, "_VISITS_PER_BATCH", 1)
     # 1 + 6 + 15 + 20 combinations, 16 at a time.
     assert list(measure.batches(60, 42)) == [(0, 16), (16, 32), (32, 42)]
     assert list(enumerate_segments(X, min_rows=2)) == whole
@@ -210,7 +210,7 @@ def test_many_columns_have_many_combinations() -> None:
 
 def test_too_many_combinations_are_refused_before_any_is_made() -> None:
     # 1 + 1000 + 1000 × 999 / 2 + 1000 × 999 × 998 / 6.
-    message = "1,000 features have 166,667,501 combinations of at most 3, and more than 20,000,000 are not searched."
+    message = "1,000 features have 166,667,501 combinations of at most 3; the limit is 20,000,000."
     with pytest.raises(ParameterError, match=re.escape(message) + ".*Lower max_depth, or name fewer features"):
         grid_of([partition(3)] * 1_000, max_depth=3)
 
@@ -265,7 +265,7 @@ def test_a_column_may_have_a_number_of_values_of_its_own() -> None:
 def test_a_combination_of_too_many_cells_is_refused() -> None:
     # Twelve columns of 4 values make 2^24 cells, just as many as may be; thirteen make four times as many.
     X = {f"c{i}": list("wxyz") for i in range(13)}
-    message = "max_depth=13 make 67,108,864 cells of one combination, and more than 16,777,216 are not counted"
+    message = "max_depth=13 make 67,108,864 cells of one combination; the limit is 16,777,216"
     with pytest.raises(ParameterError, match=message):
         cross_columns(read_table(X), max_values=4, max_depth=13)
     assert len(cross_columns(read_table(X), max_values=4, max_depth=12)) == 13

@@ -161,7 +161,7 @@ def test_the_first_segments_only_can_be_taken(most: int, monkeypatch: pytest.Mon
     rows, grid = sort_rows(rng.integers(0, 2, 80).astype(float), rng.random(80)), grid_for(X)
     whole = sums_of(rows, grid)
     for visits in (100_000_000, 1):
-        monkeypatch.setattr(measure, "_VISITS_A_BATCH", visits)
+        monkeypatch.setattr(measure, "_VISITS_PER_BATCH", visits)
         some = sums_of(rows, grid, max_segments=most)
         assert some.range.tolist() == whole.range[:most].tolist()
         assert len(some) == min(most, len(whole))
@@ -174,7 +174,7 @@ def test_batches_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     grid = grid_for(X)
     whole = sums_of(rows, grid)
     seen: list[int] = []
-    monkeypatch.setattr(measure, "_VISITS_A_BATCH", 1)
+    monkeypatch.setattr(measure, "_VISITS_PER_BATCH", 1)
     again = sums_of(rows, grid, n_threads=3, advance=seen.append)
     assert seen == [16, 16, 10]
     for name in ("combination", "cell", "rows", "weight", "score", "label", "range", "variance", "unit"):

@@ -225,7 +225,7 @@ def test_batches_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     whole = found.null(20)
     monkeypatch.setattr(null_module, "STEPS", 7)
     few = found.null(20)
-    monkeypatch.setattr(measure, "_VISITS_A_BATCH", 1)
+    monkeypatch.setattr(measure, "_VISITS_PER_BATCH", 1)
     again = found.null(20, n_threads=3)
     for name in ("sigmas", "leading", "leading_evidence", "rest"):
         np.testing.assert_array_equal(getattr(few, name), getattr(again, name))

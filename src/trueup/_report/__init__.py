@@ -24,6 +24,7 @@ from trueup._report._values import (
     Segments,
     Series,
     Tone,
+    common_columns,
 )
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Segments",
     "Series",
     "Tone",
+    "common_columns",
     "in_form",
     "made_by",
     "made_with",

@@ -69,7 +69,7 @@ def _segments(table: Segments) -> dict[str, Any]:
 
 
 def _shared_parts(words: Iterable[str]) -> tuple[list[str], list[list[int]]]:
-    """Segments as places in a list of conditions, of which thousands of segments share a few."""
+    """Segments as places in a list of conditions, because thousands of segments share a few."""
     places: dict[str, int] = {}
     segments = [[places.setdefault(part, len(places)) for part in one.split(_JOINT)] for one in words]
     return list(places), segments
@@ -99,7 +99,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 
 def _roles(series: Sequence[Series]) -> tuple[str, ...]:
-    """Of one set of scores alone, the second role, which is drawn with a full line."""
+    """A single set of scores has the second role, which is drawn with a full line."""
     return SERIES_ROLES[1:] if len(series) == 1 else SERIES_ROLES[: len(series)]
 
 
@@ -133,7 +133,7 @@ def _rounds(rounds: Rounds) -> dict[str, Any]:
 
 
 def _as_shown(values: Any, column: PageColumn) -> list[float | int | None]:
-    """Numbers rounded as they are shown, so that the script has nothing to round again, and words and table agree."""
+    """Numbers rounded as they are shown, so that text and table agree."""
     digits = {Form.PERCENT: column.digits + 2, Form.SIGMAS: 1, Form.DECIMAL: 4, Form.CHANGE: 4}.get(column.form)
     if digits is None:
         return _rounded(values)
@@ -144,7 +144,7 @@ def _as_shown(values: Any, column: PageColumn) -> list[float | int | None]:
 
 
 def _rounded(values: Any) -> list[float | int | None]:
-    """Numbers with as many digits as anybody reads; None for what is none."""
+    """Numbers with four digits; None if not finite."""
     array = np.asarray(values)
     if array.dtype.kind in "iu":
         whole: list[float | int | None] = array.tolist()

@@ -30,7 +30,7 @@ _COMMAND: ContextVar[str] = ContextVar("_COMMAND", default="")
 
 @contextlib.contextmanager
 def made_by(command: str) -> Iterator[None]:
-    """Name a command in the last line of the pages that are made within."""
+    """Name a command in the last line of pages made inside this context."""
     before = _COMMAND.set(command)
     try:
         yield
@@ -54,7 +54,7 @@ _MARGIN = 6.0
 
 @dataclass(frozen=True)
 class IntervalMark:
-    """Where an interval is drawn on a line of its own, with 0 in the middle."""
+    """Where an interval is drawn, with 0 in the middle."""
 
     low: float
     value: float
@@ -87,11 +87,7 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 @functools.lru_cache(maxsize=1)
 def vega_bundle() -> str:
-    """The script that draws the charts, as vl-convert bundles it.
-
-    Bundling takes seconds and gives the same text each time, so it is kept in the user's cache, one file for each
-    version of vl-convert. Where the cache can't be written, the page is made all the same.
-    """
+    """The script that draws the charts, from vl-convert; kept in the user's cache, because making it takes seconds."""
     import vl_convert
 
     kept = cache_folder() / f"vega-by-vl-convert-{version('vl-convert-python')}.js"
@@ -106,7 +102,7 @@ def vega_bundle() -> str:
 
 
 def content_hash(script: str) -> str:
-    """What a Content-Security-Policy names a script by, so that no other one runs."""
+    """The hash by which a Content-Security-Policy allows this script and no other."""
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
@@ -182,12 +178,12 @@ def _script() -> str:
 
 
 def _trusted(text: str) -> Any:
-    """A text of our own, or one that was made safe, which is not to be escaped again."""
+    """Text that is safe already and must not be escaped again."""
     import markupsafe
 
     return markupsafe.Markup(text)
 
 
 def _encodable(html: str) -> str:
-    """The text without what UTF-8 can't say: halves of characters, which names from odd files may hold."""
+    """The text without lone surrogates, which names from odd files may hold and UTF-8 can't encode."""
     return html.encode("utf-8", "replace").decode("utf-8")

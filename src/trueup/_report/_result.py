@@ -25,11 +25,11 @@ MOST_LISTED = 100_000
 class Result:
     """A frozen dataclass: its fields without an underscore are what `to_dict` gives."""
 
-    # What a page is called if nobody gives it a name.
+    # The page's default title.
     _title: ClassVar[str] = "Result"
 
     def _page(self, title: str, *, in_full: bool) -> Page:
-        """The page; in brief, it is a summary for a notebook, which has to be made at once."""
+        """The page, or a brief one for a notebook, which must not take long."""
         raise NotImplementedError
 
     def _facts(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Result:
 
 
 class SegmentListing:
-    """Segments in the order in which they are told. A place is an index into `sums`."""
+    """Segments in the order in which they are listed. A place is an index into `sums`."""
 
     grid: SegmentGrid
     sums: Any  # with arrays `combination` and `cell`

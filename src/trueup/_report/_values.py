@@ -33,7 +33,7 @@ class Form(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What one set of scores looks like on some rows."""
+    """The curves of one set of scores on some rows."""
 
     name: str  # whose scores they are, such as "before"
     reliability: ReliabilityCurve  # observed rates along the scores
@@ -45,14 +45,27 @@ class PageColumn:
     """A number for each segment."""
 
     title: str  # the heading
-    values: NumberArray  # a value a segment; NaN where there is none
+    values: NumberArray  # one per segment; NaN where there is none
     form: Form = Form.DECIMAL  # how they are written
     low: NumberArray | None = None  # their intervals
     high: NumberArray | None = None
     reads: str = ""  # one line on how to read it
     is_extra: bool = False  # whether it may be left out where room is short
     digits: int = 1  # of percentages, how many digits after the point
-    least: float = 0.0  # of p-values, the smallest that could have come out: it is written as "at most" that
+    least: float = 0.0  # the smallest possible p-value, shown as "at most" that
+
+
+def common_columns(columns: Mapping[str, Any], null_samples: int) -> tuple[PageColumn, PageColumn, PageColumn]:
+    """The number of rows, their share and the p-value of each segment."""
+    least, chance = (
+        1 / (null_samples + 1) if null_samples else 0.0,
+        "the chance of as much by noise, in the whole search",
+    )
+    return (
+        PageColumn("Rows", columns["rows"], Form.COUNT),
+        PageColumn("Share", columns["share"], Form.PERCENT, is_extra=True, reads="of all rows, by weight"),
+        PageColumn("p", columns["adjusted_p_value"], Form.P_VALUE, reads=chance, least=least),
+    )
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,7 @@ class Pattern:
     """A segment that is worth a sentence of its own."""
 
     place: int  # which one of the segments
-    text: str  # what to say of it, after its name
+    text: str  # follows its name
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +105,8 @@ class Segments:
     choice: Choice  # what is said of each
     significant: BoolArray  # which of them are more than noise
     repeats: NumberArray | None = None  # the place of the segment that each one repeats; -1 if none
-    patterns: tuple[Pattern, ...] = ()  # those that are told in words above the table
-    # Curves of those that are worth a click, by place.
+    patterns: tuple[Pattern, ...] = ()  # those described in words above the table
+    # The curves of some, by place.
     curves: Mapping[int, tuple[Series, ...]] = field(default_factory=dict)
     n_all: int | None = None  # how many there are, if more than are listed
 
@@ -131,7 +144,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Fact:
-    """Something to know about what was looked at, such as how many rows there are."""
+    """A fact about the data, such as how many rows there are."""
 
     name: str
     value: str
@@ -156,15 +169,15 @@ class Number:
     values: tuple[Estimate, ...]  # one for each of the page's series
     form: Form = Form.DECIMAL  # how the values are written
     change: Estimate | None = None  # the last value minus the first
-    p_value: float = math.nan  # the chance of as much by noise alone; NaN if that is not known
+    p_value: float = math.nan  # the chance of as much by noise alone; NaN if unknown
     outcome: Outcome | None = None  # what the change means; None where there is none
-    role: str = ""  # what part it has in the verdict, in a few words
-    least: float = 0.0  # the smallest p-value that could have come out: it is written as "at most" that
+    role: str = ""  # its part in the verdict, in a few words
+    least: float = 0.0  # the smallest possible p-value, shown as "at most" that
 
 
 @dataclass(frozen=True)
 class PageNumbers:
-    """The metrics, and what the intervals hold with which chance."""
+    """The metrics, and the confidence of their intervals."""
 
     series: tuple[str, ...]
     rows: tuple[Number, ...]
@@ -195,7 +208,7 @@ class Rounds:
 
     rounds: tuple[Round, ...]  # round 0 and all that were tried
     kept: int  # the last round that the model keeps
-    # Columns by how much of the gain came of them, as shares, the largest first.
+    # Columns by their share of the gain, the largest first.
     gains: tuple[tuple[str, float], ...] = ()
 
 
@@ -219,6 +232,6 @@ class Page:
     overall: tuple[Series, ...] = ()  # curves of all rows together
     segments: tuple[Segments, ...] = ()  # tables of segments
     rounds: Rounds | None = None  # what the model learned
-    # What the diagnosis found; None if there was none, and empty if it found nothing.
+    # What the diagnosis found; None if there was no diagnosis.
     findings: tuple[PageFinding, ...] | None = None
-    made: str = ""  # how the page came about, for its last line
+    made: str = ""  # the last line: how the page was made

@@ -1,4 +1,4 @@
-"""Segments that no grid holds, found by trees on one half of the rows, to be tested on the other."""
+"""Segments beyond the grid: trees find them on one half of the rows, and they are tested on the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RegionTable:
     _cuts: dict[tuple[int, float], float] = field(default_factory=dict)
 
     def cut(self, feature: int, threshold: float) -> float:
-        """The shortest number that parts the values as the threshold does."""
+        """The shortest number that splits the values in the same place as the threshold."""
         key = (feature, threshold)
         if key not in self._cuts:
             present = self.columns[feature][~np.isnan(self.columns[feature])]
@@ -35,9 +35,9 @@ class RegionTable:
 
 @dataclass(frozen=True)
 class FeatureBounds:
-    """What a region allows of one feature."""
+    """Which values of one feature are in a region."""
 
-    low: float | None = None  # the bounds of a number: above the first, up to the second
+    low: float | None = None  # numbers above the first and up to the second
     high: float | None = None
     codes: frozenset[int] | None = None  # the categories; None for all
     missing: bool = True  # whether the value may be missing
@@ -57,13 +57,13 @@ class FeatureBounds:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A node of a tree, or what is left of one without some of its conditions."""
+    """The rows of a tree's node, or of a node without some of its conditions."""
 
-    sides: dict[int, FeatureBounds]  # what is allowed of each feature that was split
-    inside: BoolArray  # the rows in it
+    sides: dict[int, FeatureBounds]  # by feature
+    inside: BoolArray
 
     def without(self, feature: int, table: RegionTable) -> Region:
-        """The region that allows everything of a feature."""
+        """The region without its condition on a feature."""
         sides = {place: side for place, side in self.sides.items() if place != feature}
         inside = np.ones(len(self.inside), dtype=bool)
         for place, side in sides.items():
@@ -79,7 +79,7 @@ class Region:
 
 
 def regions_of(tree: dict[str, Any], table: RegionTable) -> Iterator[Region]:
-    """All nodes of a tree but its root."""
+    """All nodes of a tree except its root."""
     n_rows = len(table.columns[0])
     waiting = [(tree, Region({}, np.ones(n_rows, dtype=bool)))]
     while waiting:
@@ -96,9 +96,9 @@ def regions_of(tree: dict[str, Any], table: RegionTable) -> Iterator[Region]:
 
 
 def _split(structure: dict[str, Any], before: FeatureBounds, table: RegionTable) -> tuple[FeatureBounds, FeatureBounds]:
-    """What the two children of a node allow of the feature that it splits."""
+    """Which values of the feature that a node splits go to each of its two children."""
     place = int(structure["split_feature"])
-    if structure["decision_type"] == "==":  # what is missing is in no set of categories, so it goes to the right
+    if structure["decision_type"] == "==":  # a missing value is in no set, so it goes right
         everything = frozenset(range(len(table.features[place].categories or ())))
         codes = everything if before.codes is None else before.codes
         left = frozenset(int(code) for code in structure["threshold"].split("||")) & codes
@@ -112,7 +112,7 @@ def _split(structure: dict[str, Any], before: FeatureBounds, table: RegionTable)
 
 
 def _condition(feature: Feature, values: FloatArray, side: FeatureBounds) -> Condition | None:
-    """What is allowed of a feature; None if that is everything."""
+    """The condition on one feature; None if every value is allowed."""
     has_missing = bool(np.isnan(values).any())
     or_missing = side.missing and has_missing
     if side.codes is not None:
@@ -120,7 +120,7 @@ def _condition(feature: Feature, values: FloatArray, side: FeatureBounds) -> Con
     low = side.low if side.low is not None and np.any(values <= side.low) else None
     high = side.high if side.high is not None and np.any(values > side.high) else None
     if not np.any(replace(side, missing=False).holds(values)):
-        return Missing(feature.name)  # LightGBM parts what is missing from the rest with a bound beyond all values
+        return Missing(feature.name)  # LightGBM splits off missing values with a bound beyond all values
     if low is None and high is None:
         return Missing(feature.name, excluded=True) if has_missing and not or_missing else None
     return Interval(feature.name, low, high, or_missing=or_missing)
@@ -140,13 +140,13 @@ def _set_condition(feature: Feature, codes: frozenset[int], or_missing: bool) ->
 
 _TREES = 10
 _MIN_ROWS = 20
-# Of the regions found, the ones to test: every one more makes all the others harder to prove.
+# Which of the regions found are tested: each one more makes all the others harder to prove.
 _MIN_SIGMAS = 2.0
 _MOST_REGIONS = 60
-# A condition that can go without the error losing more than this share of its sigmas is no part of the pattern.
+# A condition is dropped if the error keeps at least this share of its sigmas without it.
 _SHARE_OF_SIGMAS = 0.95
 _PARAMETERS = {
-    "learning_rate": 1.0,  # a tree leaves to the next one only what it did not see
+    "learning_rate": 1.0,  # each tree corrects in full what it finds
     "num_leaves": 12,
     "max_depth": 5,
     "min_sum_hessian_in_leaf": 2.0,
@@ -213,7 +213,7 @@ class _Half:
 
 
 def _grow(table: RegionTable, half: _Half, min_rows: int, n_threads: int) -> list[dict[str, Any]]:
-    """Trees of which each corrects what those before left wrong."""
+    """Trees, each of which corrects what the ones before it left wrong."""
     import lightgbm as lgb
 
     is_hard = bool(np.isin(half.labels, (0, 1)).all())
@@ -235,7 +235,7 @@ def _grow(table: RegionTable, half: _Half, min_rows: int, n_threads: int) -> lis
 
 
 def _worth_testing(table: RegionTable, half: _Half, trees: Sequence[dict[str, Any]]) -> dict[Segment, Region]:
-    """The regions with the largest errors on the rows that were searched, each once and in its simplest form."""
+    """The regions with the largest errors on the searched rows, simplified and without duplicates."""
     found: dict[Segment, tuple[float, Region]] = {}
     for tree in trees:
         for region in regions_of(tree, table):
@@ -249,7 +249,7 @@ def _worth_testing(table: RegionTable, half: _Half, trees: Sequence[dict[str, An
 
 
 def _simplified(region: Region, table: RegionTable, half: _Half) -> Region:
-    """The region without the conditions that its error does not need."""
+    """The region without conditions that its error doesn't depend on."""
     sigmas = half.sigmas(region.inside[half.rows])
     for feature in list(region.sides):
         wider = region.without(feature, table)

@@ -1,4 +1,4 @@
-"""The segments as a table, one row each: first those with a pattern of their own."""
+"""The segments as a table, one per row: first those with a pattern of their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class AuditListing(SegmentListing):
-    """All that is known of the segments that were tested."""
+    """The segments that were tested, with their p-values and patterns."""
 
     grid: SegmentGrid
     sums: SegmentSums
@@ -41,7 +41,7 @@ class AuditListing(SegmentListing):
 
     @cached_property
     def patterns(self) -> Patterns:
-        """Which segments have a pattern of their own; a sketch, which has no rows, can't tell, so all of them do."""
+        """Which segments have a pattern of their own. Without rows, as in a sketch, each significant segment counts."""
         if self.audited is None:
             return Patterns(tuple(np.flatnonzero(self.is_significant).tolist()), {})
         return find_patterns(self.audited, self.is_significant, self.critical, self.n_threads)
@@ -53,7 +53,7 @@ class AuditListing(SegmentListing):
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
-        """The segments as they are listed: patterns, what no pattern explains, and what one does; each by evidence."""
+        """The segments as listed: patterns, then those that no pattern explains, then the others; each by evidence."""
         rank = np.ones(len(self.sums), dtype=np.int64)
         rank[list(self.patterns.found)] = 0
         rank[list(self.patterns.explained_by)] = 2
@@ -96,7 +96,7 @@ class AuditListing(SegmentListing):
 
 
 def _directions(sums: SegmentSums) -> list[str]:
-    """Which way the scores are wrong; both, if the errors at low and at high scores mostly cancel."""
+    """Which way the scores are wrong, or both ways, if the errors at low and at high scores mostly cancel."""
     balance = (sums.score - sums.label) / np.maximum(sums.range, np.finfo(float).tiny)
     words = np.where(balance >= 0.5, "over-estimates", np.where(balance <= -0.5, "under-estimates", "both"))
     return [str(word) for word in words]

@@ -1,4 +1,4 @@
-"""What is known of the errors of segments: from rows exactly, from a sketch between bounds."""
+"""The errors of segments, exact from rows and with bounds from a sketch; and how small an error can be found."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FLOAT_ERROR = 2.0**-50  # of a product of a few floats
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Between what the exact numbers of each segment lie."""
+    """Bounds of the exact numbers of each segment."""
 
     range_low: FloatArray
     range_high: FloatArray
-    rounding: FloatArray  # by how much rounding can have moved the weight or the variance
+    rounding: FloatArray  # how far rounding can have moved the weight or the variance
     unit_low: FloatArray
     unit_high: FloatArray
 
@@ -35,7 +35,7 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Sums of segments. With bounds, the range of the sums is the one at the ends of a sketch's bins."""
+    """Sums of segments. From a sketch they have bounds, and `range` is the one at the ends of bins."""
 
     sums: SegmentSums
     bounds: Bounds | None = None
@@ -65,22 +65,22 @@ class Measured:
 
     @property
     def evidence(self) -> FloatArray:
-        """The evidence that there is at least."""
+        """The evidence, or its lower bound."""
         if self.bounds is None:
             return self.sums.evidence
         return evidence(self.bounds.range_low, self.sums.variance, self.sums.unit)
 
     @property
     def p_values(self) -> FloatArray:
-        """The chance of as much in a segment if its scores are true; the search is not counted in.
+        """The chance of as much in this segment alone if its scores are true.
 
-        Where little noise is expected, evidence says more than sigmas, which `min_variance` holds down there.
+        Evidence counts too, because `min_variance` keeps sigmas small where little noise is expected.
         """
         return survival(np.maximum(self.sigmas[1], self.evidence))
 
 
 def survival(evidence_: FloatArray) -> FloatArray:
-    """The chance that a Brownian motion ranges as far, one by one."""
+    """The chance that the range of a Brownian motion is at least this, for each entry."""
     return np.array([brownian_range_survival(one) for one in evidence_.tolist()], dtype=np.float64)
 
 
@@ -114,10 +114,7 @@ _BISECTIONS = 60
 
 
 def critical_evidence(nulls: Sequence[NullMaxima], n_segments: int, significance: float) -> float:
-    """The evidence that a segment must exceed to be significant among all of them.
-
-    Without draws from the null it is Bonferroni's: it is shared among the segments.
-    """
+    """The evidence that a segment must exceed to be significant; without draws, by Bonferroni's rule."""
     if nulls:
         return max(null.critical_evidence(significance) for null in nulls)
     low, high = 0.0, 50.0
@@ -133,10 +130,8 @@ def critical_evidence(nulls: Sequence[NullMaxima], n_segments: int, significance
 def detectable_sum(variance: FloatArray, unit: FloatArray, critical: float, power: float) -> FloatArray:
     """The sum of residuals in a segment that is significant with a chance of at least `power`.
 
-    A range that exceeds the critical one is significant. The range is at least the final sum, and that is
-    about normal with the segment's variance around the true sum of errors. So a true sum that lies
-    ``NormalDist().inv_cdf(power)`` standard deviations beyond the critical range is found often enough. No
-    error is smaller than a row.
+    The range is at least the final sum, which is about normal around the true sum of errors. So a true sum must lie
+    ``NormalDist().inv_cdf(power)`` standard deviations beyond the critical range, and be at least one row.
     """
     if not np.isfinite(critical):
         return np.full(len(variance), np.inf)

@@ -9,134 +9,114 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup._report import (
-    MOST_CURVES,
-    MOST_SEGMENTS,
-    Choice,
-    Estimate,
-    Fact,
-    Form,
-    Headline,
-    Number,
-    Option,
-    Page,
-    PageColumn,
-    PageNumbers,
-    Pattern,
-    Segments,
-    Series,
-    in_form,
-    made_with,
-    percent_digits,
-    series_of,
-)
+from trueup import _report as page
 from trueup.auditing._listing import AuditListing
 from trueup.auditing._result import detectable_in_words, in_plural, patterns_in_words
 
 if TYPE_CHECKING:
     from trueup.auditing._result import AuditResult
 
-_MOST_TOLD = 5
-_ROWS_AT_ONCE = 100_000  # of which the patterns are told in a moment, so that a notebook may wait for them
+_MOST_PATTERNS = 5
+_ROWS_AT_ONCE = 100_000  # up to here, patterns are found so fast that a notebook may wait for them
 
 DIRECTIONS = {
-    "over-estimates": Option("too high", "up"),
-    "under-estimates": Option("too low", "down"),
-    "both": Option("both ways", "both"),
+    "over-estimates": page.Option("too high", "up"),
+    "under-estimates": page.Option("too low", "down"),
+    "both": page.Option("both ways", "both"),
 }
 
 
-def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = True) -> Page:
-    """What an audit's page says; in brief, it has no curves, and the first segments only if they are at hand."""
-    tells_patterns = in_full or result._listing.has_found_patterns or result.n <= _ROWS_AT_ONCE
-    has_segments = result.n_segments > 1 and tells_patterns
-    listed = MOST_SEGMENTS if in_full else _MOST_TOLD
+def audit_page(result: AuditResult, *, title: str = "Audit", in_full: bool = True) -> page.Page:
+    """An audit's page; in brief, it has no curves, and segments only if their patterns are found quickly."""
+    has_patterns = in_full or result._listing.has_found_patterns or result.n <= _ROWS_AT_ONCE
+    has_segments = result.n_segments > 1 and has_patterns
+    listed = page.MOST_SEGMENTS if in_full else _MOST_PATTERNS
     has_curves = in_full and result.n_segments > 0 and not result.from_sketch  # which has no rows to draw
-    return Page(
+    return page.Page(
         title=title,
-        headline=_headline(result, tells_patterns),
+        headline=_headline(result, has_patterns),
         facts=_facts(result),
         numbers=_numbers(result),
         overall=(_series("scores", result._listing, slice(None)),) if has_curves else (),
-        segments=(_segments(result, listed, MOST_CURVES if has_curves else 0),) if has_segments else (),
-        made=made_with(),
+        segments=(_segments(result, listed, page.MOST_CURVES if has_curves else 0),) if has_segments else (),
+        made=page.made_with(),
     )
 
 
-def _headline(result: AuditResult, tells_patterns: bool) -> Headline:
-    predicted, observed = (in_form(rate, Form.PERCENT) for rate in (result.mean_score, result.prevalence))
+def _headline(result: AuditResult, has_patterns: bool) -> page.Headline:
+    predicted, observed = (page.in_form(rate, page.Form.PERCENT) for rate in (result.mean_score, result.prevalence))
     overall = f"All rows together, {predicted} positives were predicted and {observed} observed."
     if result.n_segments == 0:
-        return Headline("Nothing could be tested", "unsure", f"There are too few rows. {overall}")
+        return page.Headline("Nothing could be tested", "unsure", f"There are too few rows. {overall}")
     n = result.n_significant
     if not n:
         found = detectable_in_words(result)
         seen = f" {found[0].upper()}{found[1:]} would most likely have been found." if found else ""
         searched = in_plural(result.n_segments, "segment", "segments")
         sentence = f"None of {searched} is wrong by more than noise explains.{seen}"
-        return Headline("No error beyond noise", "good", f"{sentence} {overall}")
+        return page.Headline("No error beyond noise", "good", f"{sentence} {overall}")
     if result.n_segments == 1:
-        return Headline("Wrong overall", "bad", f"{overall} That is more than noise explains.")
+        return page.Headline("Wrong overall", "bad", f"{overall} That is more than noise explains.")
     are = "segment is" if n == 1 else "segments are"
-    patterns = f", in {patterns_in_words(result)}" if tells_patterns and not result.from_sketch else ""
+    patterns = f", in {patterns_in_words(result)}" if has_patterns and not result.from_sketch else ""
     sentence = f"{n:,} of {result.n_segments:,} {are} off by more than noise explains{patterns}."
-    return Headline(f"Wrong in {in_plural(n, 'segment', 'segments')}", "bad", f"{sentence} {overall}")
+    return page.Headline(f"Wrong in {in_plural(n, 'segment', 'segments')}", "bad", f"{sentence} {overall}")
 
 
-def _facts(result: AuditResult) -> tuple[Fact, ...]:
-    draws = f"{result.null_samples:,} times" if result.null_samples else "no: p-values are shared by Holm's rule"
+def _facts(result: AuditResult) -> tuple[page.Fact, ...]:
+    draws = f"{result.null_samples:,} times" if result.null_samples else "no: p-values are adjusted by Holm's rule"
     facts = [
-        Fact("Rows", f"{result.n:,}", f"in {result.n_groups:,} groups" if result.n_groups < result.n else ""),
-        Fact("Predicted", in_form(result.mean_score, Form.PERCENT), "mean score"),
-        Fact("Observed", in_form(result.prevalence, Form.PERCENT), f"share of {result.classes[1]!s}"),
-        Fact("Segments tested", f"{result.n_segments:,}"),
-        Fact("Search repeated on noise", draws, f"significance {100 * result.significance:g} %"),
+        page.Fact("Rows", f"{result.n:,}", f"in {result.n_groups:,} groups" if result.n_groups < result.n else ""),
+        page.Fact("Predicted", page.in_form(result.mean_score, page.Form.PERCENT), "mean score"),
+        page.Fact("Observed", page.in_form(result.prevalence, page.Form.PERCENT), f"share of {result.classes[1]!s}"),
+        page.Fact("Segments tested", f"{result.n_segments:,}"),
+        page.Fact("Search repeated on noise", draws, f"significance {100 * result.significance:g} %"),
     ]
     return tuple(facts)
 
 
-def _numbers(result: AuditResult) -> PageNumbers:
+def _numbers(result: AuditResult) -> page.PageNumbers:
     least = 1 / (result.null_samples + 1) if result.null_samples else 0.0
     would = detectable_in_words(result)
     rows = [
-        Number(
+        page.Number(
             "ECCE",
             "How wrong the scores are, all rows together, in standard errors (σ). Noise alone gives 1 to 2.5 σ.",
-            (Estimate(result.ecce_sigma, *_unless_exact(result, "ecce_sigma")),),
-            Form.SIGMAS,
+            (page.Estimate(result.ecce_sigma, *_unless_exact(result, "ecce_sigma")),),
+            page.Form.SIGMAS,
             p_value=result.p_value,
         ),
-        Number(
+        page.Number(
             "ECCE, of all rows",
-            "The same as a share of the rows: so many positives more or fewer than predicted in some range.",
-            (Estimate(result.ecce, *_unless_exact(result, "ecce")),),
-            Form.PERCENT,
+            "The same as a share of the rows: observed and predicted positives differ by this much in some range.",
+            (page.Estimate(result.ecce, *_unless_exact(result, "ecce")),),
+            page.Form.PERCENT,
         ),
-        Number(
+        page.Number(
             "MCE",
-            "How wrong the worst segment is. Its p counts in that all segments were searched.",
-            (Estimate(result.mce, *_unless_exact(result, "mce")),),
-            Form.SIGMAS,
+            "How wrong the worst segment is. Its p allows for the search of all segments.",
+            (page.Estimate(result.mce, *_unless_exact(result, "mce")),),
+            page.Form.SIGMAS,
             p_value=result.mce_p_value,
             least=least,
         ),
-        Number(
+        page.Number(
             "Would have been found",
             f"The smallest error that this audit finds in {100 * result.power:g} % of cases, as a share of all rows"
             f"{f': {would}' if would else ''}.",
-            (Estimate(result.minimum_detectable),),
-            Form.PERCENT,
+            (page.Estimate(result.minimum_detectable),),
+            page.Form.PERCENT,
         ),
     ]
-    return PageNumbers(("Value",), tuple(row for row in rows if math.isfinite(row.values[0].value)))
+    return page.PageNumbers(("Value",), tuple(row for row in rows if math.isfinite(row.values[0].value)))
 
 
-def _segments(result: AuditResult, n_listed: int, n_curves: int) -> Segments:
-    """The segments as a table of the page, with curves of those that are worth a click."""
+def _segments(result: AuditResult, n_listed: int, n_curves: int) -> page.Segments:
+    """The segments as a table of the page, with curves for the most important ones."""
     listing = result._listing
     columns = listing.columns(n_listed)
     order = listing.order[:n_listed]
-    return Segments(
+    return page.Segments(
         title="Where the scores are wrong" if result.significant else "The segments, the most suspicious first",
         reads="Predicted is the mean score, observed the rate of positives. "
         f"{'Open a segment to see its curves. ' if n_curves else ''}p allows for all the segments that were searched; "
@@ -157,11 +137,11 @@ def _segments(result: AuditResult, n_listed: int, n_curves: int) -> Segments:
 
 def segments_before_and_after(
     before: AuditResult, after: AuditResult, *, names: tuple[str, str] = ("before", "after")
-) -> Segments:
-    """Where scores were wrong, and what became of that: two audits of the same rows and segments as one table."""
-    table = _segments(before, MOST_SEGMENTS, 0)
+) -> page.Segments:
+    """Two audits of the same rows and segments as one table: where scores were wrong, and how they are afterwards."""
+    table = _segments(before, page.MOST_SEGMENTS, 0)
     listing, later = before._listing, after._listing
-    order = listing.order[:MOST_SEGMENTS]
+    order = listing.order[: page.MOST_SEGMENTS]
     places = _same_segments(listing, later, order)
     known = places >= 0
     sums = later.sums.of(places[known])
@@ -172,8 +152,8 @@ def segments_before_and_after(
     return replace(
         table,
         title=f"Where the scores were wrong, {names[0]} and {names[1]}",
-        reads=f"The segments as they stood {names[0]}, and what became of them. Open one to see both curves. p and * "
-        f"are those of {names[0]}; noise alone gives an ECCE of 1 to 2.5 σ.",
+        reads=f"The segments in the order of {names[0]}, with both errors. Open one to see both curves. p and * "
+        f"belong to {names[0]}; noise alone gives an ECCE of 1 to 2.5 σ.",
         columns=(
             columns["Rows"],
             replace(predicted, title=f"Predicted, {names[0]}"),
@@ -188,7 +168,7 @@ def segments_before_and_after(
                 _series(names[0], listing, _inside(listing, int(order[place]))),
                 _series(names[1], later, _inside(later, int(places[place]))),
             )
-            for place in _worth_a_click(listing, order, MOST_CURVES)
+            for place in _worth_a_click(listing, order, page.MOST_CURVES)
             if known[place]
         },
     )
@@ -204,57 +184,57 @@ def _same_segments(listing: AuditListing, later: AuditListing, order: Any) -> np
     return np.array([found.get(key, -1) for key in keys], dtype=np.int64)
 
 
-def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[PageColumn, ...]:
-    digits = percent_digits(result.prevalence)
-    least = 1 / (result.null_samples + 1) if result.null_samples else 0.0
+def _columns(columns: dict[str, Any], result: AuditResult) -> tuple[page.PageColumn, ...]:
+    digits = page.percent_digits(result.prevalence)
+    rows, share, p_value = page.common_columns(columns, result.null_samples)
     return (
-        PageColumn("Rows", columns["rows"], Form.COUNT),
-        PageColumn("Share", columns["share"], Form.PERCENT, is_extra=True, reads="of all rows, by weight"),
-        PageColumn("Predicted", columns["mean_score"], Form.PERCENT, digits=digits, reads="the mean score"),
-        PageColumn(
+        rows,
+        share,
+        page.PageColumn("Predicted", columns["mean_score"], page.Form.PERCENT, digits=digits, reads="the mean score"),
+        page.PageColumn(
             "Observed",
             columns["observed_rate"],
-            Form.PERCENT,
+            page.Form.PERCENT,
             low=columns["observed_low"],
             high=columns["observed_high"],
             digits=digits,
             reads="the rate of positives, with a 95 % interval",
         ),
-        PageColumn(
+        page.PageColumn(
             "ECCE",
             columns["ecce_sigma"],
-            Form.SIGMAS,
+            page.Form.SIGMAS,
             low=columns.get("ecce_sigma_low"),
             high=columns.get("ecce_sigma_high"),
             reads="how wrong, in standard errors",
         ),
-        PageColumn("p", columns["adjusted_p_value"], Form.P_VALUE, reads="the chance in this search", least=least),
+        p_value,
     )
 
 
-def _directions(directions: list[str]) -> Choice:
+def _directions(directions: list[str]) -> page.Choice:
     """Which way the scores are wrong, as readers filter by it."""
     names = list(DIRECTIONS)
     codes = np.array([names.index(one) for one in directions], dtype=np.int64)
-    return Choice("Score is", tuple(DIRECTIONS.values()), codes, "too high: more was predicted than observed")
+    return page.Choice("Score is", tuple(DIRECTIONS.values()), codes, "too high: more was predicted than observed")
 
 
 def _repeats(listing: AuditListing, order: list[int]) -> Any:
-    """Where in the table the pattern stands that each segment repeats; -1 if it repeats none."""
+    """For each segment, the place in the table of the pattern that explains it; -1 if none does."""
     explained_by = listing.patterns.explained_by
     position = {place: i for i, place in enumerate(order)}
     repeats = np.array([position.get(explained_by.get(place, -1), -1) for place in order], dtype=np.int64)
     return repeats if (repeats >= 0).any() else None
 
 
-def _patterns(columns: dict[str, Any]) -> tuple[Pattern, ...]:
-    found = np.flatnonzero(columns["is_pattern"] & columns["significant"])[:_MOST_TOLD]
-    return tuple(Pattern(int(place), _told(columns, int(place))) for place in found)
+def _patterns(columns: dict[str, Any]) -> tuple[page.Pattern, ...]:
+    found = np.flatnonzero(columns["is_pattern"] & columns["significant"])[:_MOST_PATTERNS]
+    return tuple(page.Pattern(int(place), _pattern_in_words(columns, int(place))) for place in found)
 
 
-def _told(columns: dict[str, Any], i: int) -> str:
+def _pattern_in_words(columns: dict[str, Any], i: int) -> str:
     percents = {
-        name: in_form(float(columns[name][i]), Form.PERCENT)
+        name: page.in_form(float(columns[name][i]), page.Form.PERCENT)
         for name in ("share", "mean_score", "observed_rate", "observed_low", "observed_high")
     }
     wrong = {
@@ -269,10 +249,10 @@ def _told(columns: dict[str, Any], i: int) -> str:
 
 
 def _worth_a_click(listing: AuditListing, order: Any, most: int) -> list[int]:
-    """The patterns, and the segments with the most evidence, by their place in the table."""
-    n_told = min(len(listing.patterns.found), most, len(order)) if most else 0
+    """The segments that get curves: patterns, and those with the most evidence."""
+    n_patterns = min(len(listing.patterns.found), most, len(order)) if most else 0
     by_evidence = np.argsort(-listing.sums.evidence[order], kind="stable")
-    return list(dict.fromkeys([*range(n_told), *by_evidence[:most].tolist()]))[:most]
+    return list(dict.fromkeys([*range(n_patterns), *by_evidence[:most].tolist()]))[:most]
 
 
 def _unless_exact(result: AuditResult, name: str) -> tuple[float, ...]:
@@ -286,8 +266,8 @@ def _inside(listing: AuditListing, place: int) -> Any:
     return listing.audited.inside(place)
 
 
-def _series(name: str, listing: AuditListing, inside: Any) -> Series:
+def _series(name: str, listing: AuditListing, inside: Any) -> page.Series:
     assert listing.audited is not None
     rows = listing.audited.rows
     weights = None if rows.weights is None else rows.weights[inside]
-    return series_of(name, rows.labels[inside], rows.scores[inside], weights)
+    return page.series_of(name, rows.labels[inside], rows.scores[inside], weights)

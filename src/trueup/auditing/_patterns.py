@@ -1,4 +1,4 @@
-"""Which segments tell a pattern of their own, and which repeat one that was told."""
+"""Which segments have a pattern of their own, and which only overlap one that was found."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy.typing as npt
 from trueup import _native
 from trueup.segments import ScoredRows, SegmentGrid, SegmentSums, certain_variance, sum_again
 
-# Patterns are told as long as a segment is significantly wrong on corrected scores, but no more than this; if there are
-# few, what noise shows is listed too, until there are this many rows that differ.
+# Patterns are looked for while a segment is significantly wrong on corrected scores, up to the first number. If there
+# are few, the most suspicious segments within noise are listed too, up to the second.
 MOST_PATTERNS = 20
 FEWEST_PATTERNS = 10
-# A pattern is told of the simplest segment around it: one of which the rest is off by the same amount, as far as this
-# many standard deviations can tell, and which keeps this share of the evidence.
+# A pattern is credited to the simplest segment around it: its other rows must be off by the same amount, within this
+# many standard deviations, and it must keep this share of the evidence.
 _SAME_WITHIN = 3.0
 _SHARE_OF_EVIDENCE = 0.8
-# Segments with this share of what is significant may be shadows of a pattern, and are explained with the others.
+# Segments with this share of the critical evidence may only overlap a pattern, and are explained with the others.
 _NEARLY = 0.7
-# A segment that is right within noise has been explained only if it lost this share of its evidence.
+# A segment that is right within noise counts as explained only if this share of its evidence, or less, is left.
 _SHARE_LEFT = 0.7
 # Of two segments within noise, the second repeats the first if they share this much of the smaller one; of those, this
 # many are looked at.
 _SHARED_ROWS = 0.5
 _MOST_EXAMINED = 200
-# So many patterns are told at once, if they share few rows; so many candidates are tried for that.
+# This many patterns are corrected at once, if they share few rows; this many candidates are tried for that.
 _BATCH = _native.SUM_LANES - 2
 _TRIED = 40
 _LITTLE = 0.05
@@ -41,7 +41,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """What was told."""
+    """The patterns that were found."""
 
     found: tuple[int, ...]  # segments with a pattern of their own, in the order of their evidence
     explained_by: dict[int, int]  # segments that repeat a pattern, and whose
@@ -49,12 +49,12 @@ class Patterns:
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """What there is to tell of."""
+    """The rows, and the segments that were measured in them."""
 
-    rows: ScoredRows  # the rows
-    grid: SegmentGrid  # where the segments come from
+    rows: ScoredRows
+    grid: SegmentGrid
     codes: npt.NDArray[np.uint8]  # the codes of the grid's partitions, with rows in order of score
-    sums: SegmentSums  # what was summed in the segments
+    sums: SegmentSums
 
     def inside(self, segment: int) -> BoolArray:
         """Which rows are in a segment, rows in order of score."""
@@ -66,13 +66,10 @@ class Audited:
 
 
 def find_patterns(audited: Audited, is_significant: BoolArray, critical: float, n_threads: int = 1) -> Patterns:
-    """Tell the worst patterns, set their segments right, and look for the next ones.
+    """Find the worst pattern, correct the scores in its segment by isotonic regression, and look for the next one.
 
-    A pattern's rows get scores that are right in its segment, by isotonic regression. A significant segment that
-    is right within noise on the scores corrected so far has been explained. The one that is furthest from it has
-    the next pattern, or an ancestor, made of some of its conditions only, has it: the simplest one that is off by
-    the same amount all over. What is within noise from the start, and no shadow of a pattern, is listed by evidence,
-    less what shares most of its rows with something that is listed already.
+    Significant segments that are then right within noise are explained by it. The worst of the others has the next
+    pattern, or the simplest segment around it does, if that is off by the same amount all over.
     """
     strength = audited.sums.evidence
     pool = np.flatnonzero(is_significant | (strength > _NEARLY * critical))
@@ -97,7 +94,7 @@ def find_patterns(audited: Audited, is_significant: BoolArray, critical: float, 
 
 
 class _Finder:
-    """Scores corrected for the patterns told so far."""
+    """Scores corrected for the patterns found so far."""
 
     def __init__(self, audited: Audited, pool: IntArray, is_significant: BoolArray, n_threads: int) -> None:
         self._rows, self._grid, self._inside = audited.rows, audited.grid, audited.inside
@@ -110,10 +107,7 @@ class _Finder:
         self.explained_by: dict[int, int] = {}
 
     def find_some(self, candidates: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:
-        """Tell of the first candidate, and of others that have nothing to do with it.
-
-        Gives the patterns that were told, with their rows and by how much each moved.
-        """
+        """Correct the first candidate, and others that share few rows with it: each one's rows and how they moved."""
         batch: dict[int, tuple[IntArray, FloatArray]] = {}
         before = self._scores.copy()
         for candidate in candidates:
@@ -127,14 +121,14 @@ class _Finder:
         return batch
 
     def list_noise(self, candidates: list[int]) -> None:
-        """Go down the segments within noise until enough rows that differ are listed."""
-        told = [(pattern, self._inside(pattern), True) for pattern in self.found]
+        """List segments within noise, except those that mostly repeat the rows of one listed before."""
+        listed = [(pattern, self._inside(pattern), True) for pattern in self.found]
         for candidate in candidates:
             if len(self.found) >= FEWEST_PATTERNS:
                 break
             inside = self._inside(candidate)
             size = np.count_nonzero(inside)
-            for pattern, rows, is_significant in told:
+            for pattern, rows, is_significant in listed:
                 # A pattern covers what lies inside it; two segments within noise cover each other.
                 smaller = size if is_significant else min(size, np.count_nonzero(rows))
                 if np.count_nonzero(inside & rows) > _SHARED_ROWS * smaller:
@@ -142,7 +136,7 @@ class _Finder:
                     break
             else:
                 self.found.append(candidate)
-                told.append((candidate, inside, False))
+                listed.append((candidate, inside, False))
 
     def look_again(self, batch: dict[int, tuple[IntArray, FloatArray]]) -> tuple[FloatArray, IntArray]:
         """The evidence left in each segment on the corrected scores, and the pattern that moved it most, or -1."""
@@ -169,7 +163,7 @@ class _Finder:
         return bool(moved > _LITTLE * len(places))
 
     def _correct(self, segment: int) -> tuple[IntArray, FloatArray]:
-        """Set the scores of a segment right."""
+        """Correct the scores of a segment."""
         places = self._places(segment)
         before = self._scores[places]
         self._scores[places] = _corrected(self._rows.labels[places], before, self._weights[places])
@@ -188,7 +182,7 @@ class _Finder:
         return float(replace(one, range=np.array([span]), variance=variance, certain=certain).evidence[0])
 
     def simplest_around(self, segment: int) -> int:
-        """The segment, or the simplest of its ancestors that is off by the same amount all over."""
+        """The segment, or the simplest one with only some of its conditions that is off by the same amount all over."""
         inside = self._places(segment)
         lowest, highest = self._worst_scores(inside)
         own = self._shift(inside, lowest, highest)
@@ -229,7 +223,7 @@ class _Finder:
         return np.flatnonzero(self._inside(segment))
 
     def _steps(self, places: IntArray) -> tuple[FloatArray, FloatArray]:
-        """What each row adds to the running sum, and its variance."""
+        """What each row adds to the running sum, and the variance of that."""
         scores, weights = self._scores[places], self._weights[places]
         return weights * (self._rows.labels[places] - scores), weights**2 * scores * (1 - scores)
 
@@ -260,7 +254,7 @@ class _Finder:
 
 
 def _corrected(labels: FloatArray, scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Scores recalibrated by isotonic regression, and kept from 0 and 1 by half a row."""
+    """Scores recalibrated by isotonic regression, at least half a row away from 0 and 1."""
     from sklearn.isotonic import IsotonicRegression
 
     least = 0.5 / (len(scores) + 1)

@@ -1,4 +1,4 @@
-"""Segments that the user gives: masks, a table of booleans, or conditions."""
+"""Segments that users name: masks, conditions, or the values of some columns; and the list of all segments."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def _from_conditions(
     return segment, segment.mask(table)
 
 
-MOST_VALUES = 100  # that are told apart
-MOST_NUMBERS = 20  # a column with more different numbers than this is cut
-_RANGES = 5  # into so many
+MOST_VALUES = 100  # of one column
+MOST_NUMBERS = 20  # a column with more different numbers than this is split into ranges
+_RANGES = 5
 
 
 def chosen_cuts(
@@ -81,7 +81,7 @@ def chosen_cuts(
     categorical_features: str | Iterable[str | int],
     max_values: int | Mapping[str, int] | None,
 ) -> dict[str, Any]:
-    """Which columns segments are made of, which are categorical, and how many values of each are told apart."""
+    """Which columns segments are made of, which of them are categorical, and how many values of each count."""
     if by is None:
         values = DEFAULT_VALUES if max_values is None else max_values
         return {"features": features, "categorical_features": categorical_features, "max_values": values}
@@ -97,32 +97,32 @@ def chosen_cuts(
     categorical = [
         name for name, named in chosen if named or columns[name].kind in (ValueKind.DATE, ValueKind.DATETIME)
     ]
-    values = _values_told_apart(columns.values(), categorical) if max_values is None else max_values
+    values = _numbers_of_values(columns.values(), categorical) if max_values is None else max_values
     return {"features": by, "categorical_features": categorical or "from_dtype", "max_values": values}
 
 
-def _values_told_apart(columns: Iterable[Column], categorical: Collection[str]) -> dict[str, int]:
-    """How many values tell all categories of a column apart, or all its numbers if they are few, up to a limit."""
-    told = {}
+def _numbers_of_values(columns: Iterable[Column], categorical: Collection[str]) -> dict[str, int]:
+    """How many values of each column get a segment: all, up to a limit, or a few ranges if it has many numbers."""
+    found = {}
     for column in columns:
         n = _n_distinct(column)
         is_number = column.kind is ValueKind.NUMBER and not column.has_categorical_type
         if is_number and column.name not in categorical and n > MOST_NUMBERS:
-            told[column.name] = _RANGES
+            found[column.name] = _RANGES
             continue
-        told[column.name] = min(max(n, 2), MOST_VALUES)
+        found[column.name] = min(max(n, 2), MOST_VALUES)
         if n > MOST_VALUES:
             warnings.warn(
-                f"by: column {column.name!r} has {n:,} values. The {MOST_VALUES - 1} most frequent are tested one by "
-                "one, the others as one.",
+                f"by: column {column.name!r} has {n:,} values. The {MOST_VALUES - 1} most frequent get a segment "
+                "each, the others share one.",
                 DataWarning,
                 stacklevel=callers_level(),
             )
-    return told
+    return found
 
 
 def _n_distinct(column: Column) -> int:
-    """How many values there are, missing not counted; numbers without making Python objects of them."""
+    """How many different values there are, not counting missing ones."""
     if column.codes is None and column.kind is ValueKind.NUMBER and column.values.dtype != object:
         numbers = column.floats()
         return len(np.unique(numbers[~np.isnan(numbers)]))
@@ -151,8 +151,8 @@ def enumerate_segments(
     max_depth : int, default=3
         The most features that a segment combines.
     max_values : int or dict of str to int, default=3
-        Into how many values a feature is cut, or each of some, missing not counted: the most frequent
-        categories and the rest of them, or quantiles. A column with one value only is left out.
+        How many values each feature is split into, not counting missing ones: the most frequent categories and the
+        rest, or quantiles. A dict sets it per column. A column with only one value is left out.
     min_rows : int, default=10
         The fewest rows of a segment.
 

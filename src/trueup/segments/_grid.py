@@ -48,7 +48,7 @@ class SegmentGrid:
         return len(self.offsets) - 1
 
     def most_segments(self, n_rows: int, min_rows: int) -> int:
-        """A bound on the number of segments: cells, of which each holds some rows."""
+        """An upper bound on the number of segments."""
         sizes = np.array([len(partition.parts) for partition in self.partitions] or [1], dtype=np.float64)
         per_member = np.log(sizes)[self.members] if len(self.members) else np.zeros(0)
         running = np.concatenate([[0.0], np.cumsum(per_member)])
@@ -60,7 +60,7 @@ class SegmentGrid:
         return self.members[self.offsets[combination] : self.offsets[combination + 1]]
 
     def parts_of(self, combination: int, cell: int) -> list[tuple[int, int]]:
-        """The partitions of a cell, and the code of each."""
+        """The partitions of a cell, each with its code."""
         pairs: list[tuple[int, int]] = []
         for member in self.members_of(combination)[::-1].tolist():
             cell, code = divmod(cell, len(self.partitions[member].parts))
@@ -78,14 +78,14 @@ class SegmentGrid:
         return before + math.comb(crossed, depth) - 1 - after, cell
 
     def segment(self, combination: int, cell: int) -> Segment:
-        """What a cell stands for."""
+        """The segment that a cell stands for."""
         parts = [self.partitions[member].parts[code] for member, code in self.parts_of(combination, cell)]
         if len(parts) == 1:
             return parts[0]
         return Segment(tuple(condition for part in parts for condition in part.conditions))
 
     def codes_in_order(self, rows: ScoredRows) -> npt.NDArray[np.uint8]:
-        """The codes of all partitions, a line each, with rows in order of score."""
+        """The codes of all partitions, one line each, with rows in order of score."""
         codes = np.empty((len(self.partitions), rows.n), dtype=np.uint8)
         for place, partition in enumerate(self.partitions):
             np.take(partition.codes, rows.order, out=codes[place])
@@ -120,8 +120,8 @@ def grid_of(crossed: Sequence[Partition], alone: Sequence[Partition] = (), *, ma
     n = 1 + sum(math.comb(len(crossed), k) for k in range(1, depth + 1))
     if n > MAX_COMBINATIONS:
         raise ParameterError(
-            f"{len(crossed):,} features have {n:,} combinations of at most {max_depth}, and more than "
-            f"{MAX_COMBINATIONS:,} are not searched. Lower max_depth, or name fewer features."
+            f"{len(crossed):,} features have {n:,} combinations of at most {max_depth}; the limit is "
+            f"{MAX_COMBINATIONS:,}. Lower max_depth, or name fewer features."
         )
     members, lengths = [np.zeros(0, dtype=np.int32)], [np.zeros(1, dtype=np.int32)]
     for k in range(1, depth + 1):
@@ -145,15 +145,11 @@ def cross_columns(
     splits_lumps: bool = True,
     n_threads: int = 1,
 ) -> list[Partition]:
-    """The partitions of a table's features, those with one part only left out.
-
-    `max_values` is a number for all columns, or by name, with the default for the others; `rows` are those that
-    count.
-    """
+    """The partitions of a table's features, without those that have one part only; `rows` are those that count."""
     check_whole("max_depth", max_depth, 0, _MAX_DEPTH)
 
     def cut(column: Column, named: bool) -> Partition | None:
-        """What is done to a column; most of it outside of Python, so that threads help."""
+        """Split one column. Most of that happens outside of Python, so that threads help."""
         feature = learn_column(column, named)
         values = values_of(feature.name, max_values, table)
         return cut_column(column, feature, values, splits_lumps=splits_lumps)
@@ -173,7 +169,7 @@ def cross_columns(
     if math.prod(largest) > MAX_CELLS:
         raise ParameterError(
             f"max_values={max_values} and max_depth={max_depth} make {math.prod(largest):,} cells of one "
-            f"combination, and more than {MAX_CELLS:,} are not counted. Lower one of them."
+            f"combination; the limit is {MAX_CELLS:,}. Lower one of them."
         )
     return partitions
 
@@ -181,7 +177,7 @@ def cross_columns(
 def values_of(
     name: str, max_values: int | Mapping[str, int], table: CalibrationTable, most: int = MAX_PARTS - 1
 ) -> int:
-    """Into how many values a column is cut."""
+    """How many values a column is split into."""
     if not isinstance(max_values, Mapping):
         check_whole("max_values", max_values, 2, most)
         return max_values
@@ -195,23 +191,23 @@ def values_of(
 
 # Measured: visiting a row in a combination, for the labels or for a block of draws, takes about this long.
 _SECONDS_PER_VISIT = 4e-9
-_SECONDS_TO_TELL = 60.0
+_SECONDS_BEFORE_WARNING = 60.0
 _MOST_SEGMENTS = 50_000_000
 _ADVICE = "To make it cheaper, name fewer features, or lower max_depth or null_samples."
 
 
 def n_passes(null_samples: int) -> int:
-    """How often all combinations are searched: once on the labels, and once per block of draws."""
+    """How often all combinations are searched: once for the labels, and once per block of draws."""
     return 1 + math.ceil(null_samples / _native.DRAW_LANES)
 
 
 def tell_cost(what: str, n_rows: int, grid: SegmentGrid, *, passes: int, min_rows: int, n_threads: int) -> None:
-    """Refuse more segments than memory holds, and warn if the search takes longer than a minute."""
+    """Refuse more segments than fit into memory, and warn if the search takes more than a minute."""
     most = grid.most_segments(n_rows, min_rows)
     if most > _MOST_SEGMENTS:
         raise ParameterError(f"There are up to {most:,} segments, more than the {_MOST_SEGMENTS:,} that fit. {_ADVICE}")
     seconds = n_rows * grid.n_combinations * passes * _SECONDS_PER_VISIT / n_threads
-    if seconds > _SECONDS_TO_TELL:
+    if seconds > _SECONDS_BEFORE_WARNING:
         warnings.warn(
             f"This {what} takes about {seconds:,.0f} s on {n_threads} threads, for {grid.n_combinations:,} "
             f"combinations of features on {n_rows:,} rows. It leaves nothing out. {_ADVICE}",

@@ -1,4 +1,4 @@
-"""The sums, range and variance of every segment, in one pass a combination."""
+"""Rows in order of score; the sums, range and variance of every segment, in one pass per combination."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ScoredRows:
         return float(self.n if self.weights is None else self.weights.sum())
 
     def residuals(self, scores: FloatArray | None = None) -> FloatArray:
-        """Weight times label minus score, for these scores or others."""
+        """Weight times (label minus score), for these scores or others."""
         difference = self.labels - (self.scores if scores is None else scores)
         return difference if self.weights is None else difference * self.weights
 
@@ -60,7 +60,7 @@ class ScoredRows:
         return np.where((scores == 0) | (scores == 1), np.abs(self.residuals(scores)), 0.0)
 
     def further_lanes(self) -> FloatArray | None:
-        """What is summed besides: weights, their squares and certain errors; None where all weigh 1 and none erred."""
+        """Weights, their squares and certain errors, to be summed too; None if none are needed."""
         certain = self.certain_errors()
         if self.weights is None and not certain.any():
             return None
@@ -95,13 +95,13 @@ def sort_rows(
     return ScoredRows(order, labels[order], in_order, sorted_weights, score_ids, groups)
 
 
-# Below, one row can move a segment's sum by more than its standard deviation, and a sigma would mean nothing: there
-# sigmas are those of this variance, in squared rows. Evidence needs no such limit.
+# The least variance of a sigma, in squared rows. Below it, a single row can move the sum by more than its standard
+# deviation, and a sigma would mean nothing. Evidence needs no such limit.
 MIN_VARIANCE = 1.0
-# The variance of a row scored exactly 0 or 1: as if the score were off by what a float64 can't tell from 1. It is so
-# small that a single wrong row outweighs any noise, and not 0, so that nothing is divided by 0.
+# The variance of a row scored exactly 0 or 1, as if the score were off by less than a float64 can show. It is so small
+# that a single wrong row outweighs any noise, but not 0, so that nothing is divided by 0.
 _CERTAIN = 2.0**-53
-_VISITS_A_BATCH = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
+_VISITS_PER_BATCH = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int32]
@@ -110,7 +110,7 @@ Advance: TypeAlias = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class SegmentSums:
-    """What was summed in each segment, an entry a segment."""
+    """What was summed, one entry per segment."""
 
     combination: IntArray  # where in the grid the segment is
     cell: IntArray
@@ -277,7 +277,7 @@ def grouped(rows: ScoredRows, segments: SegmentSums, squares: FloatArray, togeth
 def sum_again(
     segments: SegmentSums, grid: SegmentGrid, cells: _native.Cells, lanes: FloatArray, n_threads: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Other sums of the same segments: a column a lane, and the range of the first lane."""
+    """Other sums of the same segments, one column per lane, and the range of the first lane."""
     sums, range_ = np.empty((len(segments), _native.SUM_LANES)), np.empty(len(segments))
     needed, place = np.unique(segments.combination, return_inverse=True)
     for first, last in batches(len(lanes), len(needed)):
@@ -291,13 +291,13 @@ def sum_again(
 
 
 def _keys(combination: npt.NDArray[Any], cell: IntArray) -> npt.NDArray[np.int64]:
-    """Numbers that are in order where segments are."""
+    """Numbers in the order of the segments."""
     return (combination.astype(np.int64) << 32) | cell
 
 
 def batches(n_rows: int, n_combinations: int, *, shorter: bool = False) -> Iterator[tuple[int, int]]:
-    """Ranges of combinations that take a fraction of a second each; half as long where few may be needed."""
-    size = max(16, _VISITS_A_BATCH // max(1, n_rows) // (2 if shorter else 1))
+    """Ranges of combinations that take a fraction of a second each, or half of that if few may be needed."""
+    size = max(16, _VISITS_PER_BATCH // max(1, n_rows) // (2 if shorter else 1))
     first = 0
     while first < n_combinations:
         last = min(n_combinations, first + size)

@@ -14,12 +14,12 @@ from trueup.segments._grid import SegmentGrid
 from trueup.segments._measure import Advance, ScoredRows, SegmentSums, batches
 from trueup.segments._partitions import Partition
 
-# Step-down matters where p-values are small; further down the list, the maximum over the rest of it is close enough.
+# Step-down matters where p-values are small. Further down the list, the maximum over the rest is close enough.
 STEPS = 1_000
-# The null is summed in single precision: what differs by less than this is equal.
+# The null is summed in single precision: smaller differences than this mean nothing.
 _TOLERANCE = 1e-5
-# Where less than one positive is expected of all rows, most draws have none, and show exactly what data without one
-# show, which is less than this, but for what single precision loses. That must not be an alarm.
+# If less than one positive is expected among all rows, most draws have none, just like most data. Both show less than
+# this, but rounding to single precision may tell them apart, which must not raise an alarm.
 _NOTHING = np.float32(0.9)
 _HASH_FACTOR = 0x9E3779B97F4A7C15  # odd, with bits all over
 
@@ -29,31 +29,31 @@ BitArray: TypeAlias = npt.NDArray[np.uint8]
 
 
 class SearchedSegments(Protocol):
-    """What a search compares: segments in the order of the grid, with the evidence that the data give."""
+    """What a search compares: segments in the order of the grid, one entry each."""
 
     @property
     def combination(self) -> npt.NDArray[np.int32]:
-        """The combination that each segment is of."""
+        """The combination of each segment."""
 
     @property
     def cell(self) -> npt.NDArray[np.int32]:
-        """Its cell of it."""
+        """The cell of each segment in its combination."""
 
     @property
     def null_variance(self) -> FloatArray:
-        """The variance of its sum in the draws."""
+        """The variance of each sum in the draws."""
 
     @property
     def min_variance(self) -> float:
-        """Sigmas are those of at least this variance, in squared units."""
+        """The least variance of a sigma, in squared units."""
 
     @property
     def unit(self) -> FloatArray:
-        """The typical step of a row."""
+        """The size of a typical row's step."""
 
     @property
     def evidence(self) -> FloatArray:
-        """What the data show."""
+        """The evidence in the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +72,12 @@ class NullMaxima:
 
     @property
     def evidence(self) -> SingleArray:
-        """The most evidence of any segment, a draw."""
+        """For each draw, the most evidence of any segment."""
         most: SingleArray = np.maximum(self.rest, self.leading_evidence.max(axis=0, initial=0.0))
         return most
 
     def beyond_rounding(self) -> NullMaxima:
-        """The same, with every draw showing at least as much as rows without a positive may."""
+        """The same, where each draw shows at least as much as rows without a positive can."""
         return replace(self, sigmas=np.maximum(self.sigmas, _NOTHING), rest=np.maximum(self.rest, _NOTHING))
 
     def p_value_of_sigmas(self, sigmas: float) -> float:
@@ -110,7 +110,7 @@ def draw_null(
     places = _places_in_ties(rows, grid)
 
     def draw() -> BitArray:
-        """Labels, a bit a draw for each row."""
+        """Labels for each row, one bit per draw."""
         draws = np.empty(rows.n, dtype=np.uint8)
         draws[places] = draw_labels(rows.scores, rng)
         return draws
@@ -168,7 +168,8 @@ def search_draws(
 ) -> NullMaxima:
     """Search all segments on drawn bits, `n_draws` times.
 
-    `draw` gives a byte a row, a bit a draw, and `steps` what a row adds to its segments' sums if its bit is 0, or 1.
+    `draw` gives one byte per row, with one bit per draw. `steps` are what a row adds to the sums of its segments if its
+    bit is 0, and if it is 1.
     """
     leading = np.argsort(-segments.evidence, kind="stable")[:STEPS]
     slot = np.full(len(segments.cell), -1, dtype=np.int32)
@@ -210,9 +211,8 @@ def search_draws(
 def step_down(evidence: FloatArray, null: NullMaxima) -> FloatArray:
     """P-values that hold for all segments together.
 
-    Westfall and Young's step-down maxT: the segment of rank j is compared with the maximum over the segments
-    of rank j and below. The chance of a single false alarm among all segments whose scores are true stays
-    below the significance, whatever the dependence between segments that overlap.
+    This is Westfall and Young's step-down maxT: the segment of rank j is compared with the maximum over the segments of
+    rank j and below. However segments overlap, the chance of any false alarm stays below the significance.
     """
     n = null.n_draws
     adjusted = np.empty(len(evidence))
@@ -233,9 +233,9 @@ def step_down(evidence: FloatArray, null: NullMaxima) -> FloatArray:
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """P-values that hold for all segments together, however they overlap: the smallest of m counts m times, and so on.
+    """P-values that hold for all segments together, by Holm's rule: the smallest of m is multiplied by m, and so on.
 
-    This is Holm's step-down of Bonferroni's rule. Draws from the null do better, because they know the overlaps.
+    Draws from the null do better, because they know how segments overlap.
     """
     order = np.argsort(p_values, kind="stable")
     stepped = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1))
@@ -245,7 +245,7 @@ def holm(p_values: FloatArray) -> FloatArray:
 
 
 def _places_in_ties(rows: ScoredRows, grid: SegmentGrid) -> npt.NDArray[np.int64] | slice:
-    """Which row takes which draw: among equal scores by weight and parts, for these don't depend on the row order."""
+    """Which row takes which draw: rows of equal score by weight and parts, which don't depend on the order of rows."""
     if rows.n == 0 or rows.score_ids[-1] == rows.n - 1:
         return slice(None)
     parts = hash_of_parts(grid.partitions, rows.n)
@@ -254,7 +254,7 @@ def _places_in_ties(rows: ScoredRows, grid: SegmentGrid) -> npt.NDArray[np.int64
 
 
 def hash_of_parts(partitions: Sequence[Partition], n_rows: int) -> npt.NDArray[np.uint64]:
-    """A number a row that tells apart, all but surely, rows that are in different parts."""
+    """A number per row that almost surely differs between rows that are in different parts."""
     parts = np.zeros(n_rows, dtype=np.uint64)
     for partition in partitions:
         parts = parts * np.uint64(_HASH_FACTOR) + partition.codes
@@ -262,7 +262,7 @@ def hash_of_parts(partitions: Sequence[Partition], n_rows: int) -> npt.NDArray[n
 
 
 def draw_labels(scores: FloatArray, rng: np.random.Generator) -> BitArray:
-    """Labels drawn from scores: a bit a draw for each row."""
+    """Labels drawn from the scores, one bit per draw."""
     draws = np.zeros(len(scores), dtype=np.uint8)
     for lane in range(_native.DRAW_LANES):
         draws |= (rng.random(len(scores)) < scores).astype(np.uint8) << np.uint8(lane)

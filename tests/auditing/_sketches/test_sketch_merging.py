@@ -37,7 +37,7 @@ def test_rows_in_any_parts_merged_in_any_order_and_grouping_are_the_same_bytes(
 ) -> None:
     folder = tmp_path_factory.mktemp("merging")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("trueup.auditing._sketches._sums._CELLS_A_MERGE", cells_a_merge)
+        patched.setattr("trueup.auditing._sketches._sums._CELLS_PER_MERGE", cells_a_merge)
         rows = rows_of(seed, 300, kind)
         spec = rows.spec(max_depth=2, score_bins=[40, 10, 3])
         whole = bytes_of(rows.sketch(spec), folder)
@@ -188,13 +188,13 @@ def other_specs(rows: Rows) -> list[tuple[SketchSpec, str]]:
     moved = ColumnCut("site", spec.cuts[0].kind, True, (OneOf("site", ("q",), excluded=True),), 1)
     return [
         (replace(spec, max_depth=1, score_edges=spec.score_edges[:2]), "max_depth is 2 and 1"),
-        (replace(spec, cuts=(moved, *spec.cuts[1:])), "column 'site' is cut otherwise"),
+        (replace(spec, cuts=(moved, *spec.cuts[1:])), "column 'site' is split differently"),
         (replace(spec, cuts=spec.cuts[1:]), "only one has the column 'site'"),
-        (replace(spec, cuts=spec.cuts[::-1]), "the columns are in another order"),
+        (replace(spec, cuts=spec.cuts[::-1]), "the columns are in a different order"),
         (replace(spec, fraction_bits=20), "fraction_bits is 28 and 20"),
         (replace(spec, weight_exponent=3), "weight_exponent is 0 and 3"),
         (replace(spec, classes=("no", "yes")), r"classes is \(0, 1\) and \('no', 'yes'\)"),
-        (replace(spec, score_edges=((0.5,), *spec.score_edges[1:])), "the bins of scores end elsewhere"),
+        (replace(spec, score_edges=((0.5,), *spec.score_edges[1:])), "the bins of scores differ"),
     ]
 
 

@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-# Of a row's label and score times weight, in units of the last bit: half a unit each, and what floats add to that.
-_ROUNDING_A_ROW = 1.25
+# How far rounding moves a row's error at most, in units of the last bit: half for label and score each, and some for
+# floats.
+_ROUNDING_PER_ROW = 1.25
 _NEVER = 2**62
 _BINS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Ranges of running sums, a cell each, in units of the last bit."""
+    """The range of each cell's running sum, in units of the last bit."""
 
-    at_edges: FloatArray  # the range of the running sum at the ends of bins
-    low: FloatArray  # what the range of the exact sum, which is also looked at inside the bins, can't be below or above
+    at_edges: FloatArray  # if the sum is only looked at where bins end
+    low: FloatArray  # bounds of the exact range, at every score
     high: FloatArray
 
 
 def ranges_of(sums: Sums, spec: SketchSpec) -> Ranges:
     """The ranges of all cells of a sketch.
 
-    Let a bin begin with the running sum at S, rise by P in all and fall by N. Inside, the sum stays between S - N and
-    S + P, whatever the order of its rows. So two moments in different bins differ by at most the highest end of one
-    minus the lowest of the other, and two moments in one bin by at most its P or its N. A bin of a single score has
-    no inside: all that counts is P - N. The range at the ends of bins is a lower bound, for they are moments too.
-    Rounding adds its share to either side.
+    If a bin begins with the running sum at S, and its rows add P in rises and N in falls, the sum stays between
+    S - N and S + P inside it, in whatever order the rows come. So the sums at two points in different bins differ by
+    at most the highest value of one bin minus the lowest of the other, and within one bin by at most P or N. A bin of
+    a single score has no inside: only P - N counts. The range at the ends of bins is a lower bound.
     """
     blocks = [_ranges_of_block(block, spec) for block in _blocks(sums)]
     if not blocks:
@@ -59,7 +59,7 @@ def ranges_of(sums: Sums, spec: SketchSpec) -> Ranges:
 
 
 def _blocks(sums: Sums) -> Iterator[Sums]:
-    """Some cells after the other: what is computed of bins takes many times their size, so not of all at once."""
+    """A few cells at a time, because the arrays computed from bins take many times the memory of the bins."""
     begin = 0
     while begin < len(sums.cell):
         end = int(np.searchsorted(sums.offsets, sums.offsets[begin] + _BINS_AT_ONCE, side="right")) - 1
@@ -81,7 +81,7 @@ def _blocks(sums: Sums) -> Iterator[Sums]:
 def _ranges_of_block(sums: Sums, spec: SketchSpec) -> Ranges:
     owner = np.repeat(np.arange(len(sums.cell)), np.diff(sums.offsets))
     net = sums.rises - sums.falls
-    # Running over all cells may wrap around. Differences inside a cell are right nevertheless: they fit.
+    # The sum over all cells may wrap around, but differences inside a cell are still right.
     running = np.cumsum(net)
     begin = np.concatenate([[0], running])[sums.offsets[:-1]]
     ends = running - begin[owner]
@@ -90,16 +90,17 @@ def _ranges_of_block(sums: Sums, spec: SketchSpec) -> Ranges:
     points = _is_point(sums, spec, owner)
     rises, falls = np.where(points, np.maximum(net, 0), sums.rises), np.where(points, np.maximum(-net, 0), sums.falls)
     widest = _widest(starts + rises, starts - falls, np.maximum(rises, falls), sums, owner)
-    rounding = _ROUNDING_A_ROW * sums.lane("rows")
+    rounding = _ROUNDING_PER_ROW * sums.lane("rows")
     edges = at_edges.astype(np.float64)
     return Ranges(edges, np.maximum(0.0, edges - rounding), np.maximum(at_edges, widest) + rounding)
 
 
 def _widest(highs: IntArray, lows: IntArray, inside: IntArray, sums: Sums, owner: IntArray) -> IntArray:
-    """The most that two moments of a cell can differ by."""
+    """The most by which the running sum of a cell can differ between two points."""
     highest, lowest = _by_cell(np.maximum, highs, sums, 0), _by_cell(np.minimum, lows, sums, 0)
     at_high, at_low = highs == highest[owner], lows == lowest[owner]
-    # Both in one bin only: then they are not moments of two bins, and the next best of the others count.
+    # If one bin alone has both the highest and the lowest value, they don't belong to two different bins: then the
+    # next highest or lowest counts.
     n_high, n_low, n_both = (
         _by_cell(np.add, some.astype(np.int64), sums, 0) for some in (at_high, at_low, at_high & at_low)
     )
@@ -112,7 +113,7 @@ def _widest(highs: IntArray, lows: IntArray, inside: IntArray, sums: Sums, owner
 
 
 def _by_cell(fold: np.ufunc, values: IntArray, sums: Sums, empty: int) -> IntArray:
-    """A fold over the bins of each cell and the beginning, where the sum is 0."""
+    """Fold the values of each cell's bins, together with the start, where the sum is 0."""
     if not len(values):
         return np.full(len(sums.cell), empty, dtype=np.int64)
     has_bins = sums.offsets[1:] > sums.offsets[:-1]
@@ -132,7 +133,7 @@ def _is_point(sums: Sums, spec: SketchSpec, owner: IntArray) -> npt.NDArray[np.b
     return np.concatenate(points)[first + sums.bin]
 
 
-_HALF_BIT = 0.5  # what rounding takes from a row's weight or variance at most
+_HALF_BIT = 0.5  # how far rounding moves a row's weight or variance at most
 
 
 def audit_sketch(
@@ -163,7 +164,7 @@ def audit_sketch(
 
 
 def _measured(sketch: Sketch, ranges: Ranges, chosen: npt.NDArray[np.intp], min_variance: float) -> Measured:
-    """Some cells as an audit knows them; weights are in the unit of the spec."""
+    """The sums of some cells with their bounds; weights are in the unit of the spec."""
     sums, bits = sketch.sums, sketch.spec.fraction_bits
     ulp = math.ldexp(1.0, -bits)
     rows = sums.lane("rows")[chosen]
@@ -172,7 +173,7 @@ def _measured(sketch: Sketch, ranges: Ranges, chosen: npt.NDArray[np.intp], min_
     )
     squares = np.ldexp(sums.lane("square")[chosen].astype(np.float64), -SQUARE_BITS)
     weight = np.maximum(weight, np.finfo(float).tiny)
-    # By Cauchy and Schwarz never below the mean weight, so that rounding of small squares can't make it vanish.
+    # Never below the mean weight (Cauchy and Schwarz), so that rounding small squares can't make it vanish.
     unit = np.maximum(squares, weight**2 / rows) / weight
     off = _HALF_BIT * ulp * rows.astype(np.float64)
     square_off = _HALF_BIT * math.ldexp(1.0, -SQUARE_BITS) * rows
@@ -195,7 +196,7 @@ def _measured(sketch: Sketch, ranges: Ranges, chosen: npt.NDArray[np.intp], min_
             range=ulp * ranges.at_edges[chosen],
             variance=np.maximum(variance, certain_variance(weight, unit)),
             unit=unit,
-            certain=np.zeros(len(rows)),  # which scores of a bin are exactly 0 or 1 is not known
+            certain=np.zeros(len(rows)),  # a bin doesn't say which of its scores are exactly 0 or 1
             inflation=np.ones(len(rows)),
             min_variance=min_variance,
         ),

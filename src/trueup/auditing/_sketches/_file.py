@@ -1,7 +1,7 @@
-"""A sketch as one Arrow file: a row a segment, with its bins in lists; the spec in the schema's metadata.
+"""A sketch as one Arrow file: one row per segment, with its bins in lists; the spec is in the schema's metadata.
 
-Nothing is compressed, and cells and bins come in order, so that equal sketches are equal bytes. Reading trusts
-nothing: what is not a sketch that `write_sketch` could have written is a `SketchFileError`.
+Nothing is compressed, and cells and bins are in order, so that equal sketches are equal bytes. Reading trusts nothing:
+anything that `write_sketch` could not have written is a `SketchFileError`.
 """
 
 from __future__ import annotations

@@ -94,14 +94,8 @@ class Sketch:
 
         Parameters
         ----------
-        min_rows : int, default=10
-            The fewest rows of a segment.
-        min_variance : float, default=1.0
-            Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
-        significance : float, default=0.05
-            How often true scores may raise a false alarm.
-        power : float, default=0.8
-            The chance with which `minimum_detectable` errors are found.
+        min_rows, min_variance, significance, power : object
+            As in `trueup.audit`.
 
         Returns
         -------

@@ -26,10 +26,10 @@ from trueup.auditing._sketches._edges import (
 from trueup.errors import ParameterError, TableError
 from trueup.segments import ColumnCut, Partition, SegmentGrid, grid_of, learn_cuts
 
-FRACTION_BITS = 28  # 17 thousand million rows fit, and an ECCE is right to 5e-9
+FRACTION_BITS = 28  # room for 17 billion rows, and an ECCE that is right to 5e-9
 SQUARE_BITS = 20  # of squared weights, which are needed less exactly and grow faster
-LIMIT = 2**62  # no sum reaches it, so that adding two can't run over
-LARGEST_WEIGHT = 2.0**16  # in units of the spec
+LIMIT = 2**62  # sums stay below it, so that adding two can't overflow
+LARGEST_WEIGHT = 2.0**16  # in the spec's unit
 MAX_BYTES = 100_000_000
 _MOST_COMBINATIONS = 2_000_000
 _MOST_DEPTH = 16
@@ -46,8 +46,8 @@ class SketchSpec:
     Attributes
     ----------
     cuts : tuple of ColumnCut
-        How each column is cut into parts. Whatever a later row holds has a part: numbers beyond those seen are in the
-        outermost intervals, categories never seen in the rest, and missing values in a part of their own.
+        How each column is split. Every later value has a place: larger or smaller numbers than were seen belong to the
+        outermost intervals, unseen categories to the rest, and missing values are on their own.
     max_depth : int
         The most columns that a segment combines.
     score_edges : tuple of tuple of float
@@ -81,11 +81,11 @@ class SketchSpec:
         check_whole("fraction_bits", self.fraction_bits, 8, 40)
         check_whole("weight_exponent", self.weight_exponent, -_MOST_EXPONENT, _MOST_EXPONENT)
         _check_classes(self.classes)
-        if tuple(self.classes) == (0, 1):  # which False and True are too: equal specs must be written alike
+        if tuple(self.classes) == (0, 1):  # also (False, True), because equal specs must give equal files
             object.__setattr__(self, "classes", (0, 1))
         names = [cut.column for cut in self.cuts]
         if len(set(names)) < len(names):
-            raise ParameterError("A spec cuts each column once.")
+            raise ParameterError("A spec can split each column only once.")
         if len(self.score_edges) != self.depth + 1:
             raise ParameterError(f"There must be {self.depth + 1} lists of score edges, got {len(self.score_edges)}.")
         for depth, edges in enumerate(self.score_edges):
@@ -93,8 +93,8 @@ class SketchSpec:
         n_combinations = sum(math.comb(len(self.cuts), depth) for depth in range(self.depth + 1))
         if n_combinations > _MOST_COMBINATIONS:
             raise ParameterError(
-                f"{len(self.cuts):,} columns have {n_combinations:,} combinations of at most {self.max_depth}, and "
-                f"more than {_MOST_COMBINATIONS:,} are not summed. Lower max_depth, or name fewer features."
+                f"{len(self.cuts):,} columns have {n_combinations:,} combinations of at most {self.max_depth}; "
+                f"the limit is {_MOST_COMBINATIONS:,}. Lower max_depth, or name fewer features."
             )
         for depth, cells in enumerate(_largest_cells(self.cuts, self.depth)):
             if cells * self.n_bins[depth] > _native.MAX_BINS_OF_COMBINATION:
@@ -126,10 +126,10 @@ class SketchSpec:
         X : table, optional
             Features of the sample. Without it, all rows are the only segment.
         scores : array-like of shape (n,) or (n, 2), optional
-            Scores of the sample. Bins are laid so that each holds the same share of their noise; without scores,
-            bins are equally wide in logits.
+            Scores of the sample. Each bin gets an equal share of their noise; without scores, bins are equally wide
+            in logits.
         sample_weight : array-like of shape (n,), optional
-            Weights of the sample, if the data has weights: their mean is about the unit that weights are counted in.
+            Weights of the sample, if the data has weights. Their mean sets the unit in which weights are counted.
         features : sequence of str, optional
             The columns of `X` that segments are made of; all by default.
         categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
@@ -139,15 +139,15 @@ class SketchSpec:
         max_depth : int, default=3
             The most columns that a segment combines.
         max_values : int or dict of str to int, default=3
-            Into how many values a column is cut, or each of some, as in `trueup.audit`.
+            How many values each column is split into, as in `trueup.audit`; a dict sets it per column.
         score_bins : int or sequence of int, optional
-            How many bins of scores a segment has: one number, or one for segments of no column, of one, and so on,
-            the last for all deeper ones. By default as many as `max_bytes` allows.
+            How many bins of scores a segment has: one number for all, or one each for segments of no column, one
+            column, and so on; the last holds for all deeper ones. By default as many as `max_bytes` allows.
         max_bytes : int, default=100_000_000
-            About how large a sketch may become, if the data is like the sample.
+            Roughly how large a sketch may become, if the data is like the sample.
         fraction_bits : int, default=28
-            Sums are whole numbers of units of 2 to minus this power. With 28, 17 thousand million rows fit, and
-            rounding moves an ECCE by less than 5e-9; with four fewer, either is 16 times as large.
+            Sums are whole numbers of units of 2 to minus this power. With 28, 17 billion rows fit, and rounding moves
+            an ECCE by less than 5e-9. With four bits less, both are 16 times as large.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class SketchSpec:
 
     @property
     def depth(self) -> int:
-        """The most columns that a segment of this spec combines: there may be fewer columns than `max_depth`."""
+        """The most columns that a segment combines: `max_depth`, or fewer if there are fewer columns."""
         return min(self.max_depth, len(self.cuts))
 
     @cached_property
@@ -201,13 +201,13 @@ class SketchSpec:
 
     @cached_property
     def most_bytes(self) -> int:
-        """How large a file of this spec can become at most, whatever the data: every bin of every cell in use."""
+        """The largest possible file of this spec, with every bin of every cell in use."""
         cells = _cells_by_depth([len(cut.parts) for cut in self.cuts], self.depth)
         return sum(n * bins for n, bins in zip(cells, self.n_bins, strict=True)) * BYTES_A_BIN
 
     @cached_property
     def grid(self) -> SegmentGrid:
-        """All segments, in order, without rows."""
+        """All segments, in order."""
         no_rows = np.zeros(0, dtype=np.uint8)
         return grid_of([Partition(no_rows, cut.parts) for cut in self.cuts], max_depth=self.max_depth)
 
@@ -216,7 +216,7 @@ class SketchSpec:
         return f"SketchSpec({len(self.cuts):,} columns, segments of up to {self.depth} of them, {bins} bins of scores)"
 
     def differences(self, other: SketchSpec) -> list[str]:
-        """Return what another spec has otherwise, in words.
+        """Return how another spec differs, in words.
 
         Parameters
         ----------
@@ -226,13 +226,13 @@ class SketchSpec:
         Returns
         -------
         list of str
-            A few words a difference; empty if the specs are the same, so that their sketches merge.
+            One phrase per difference; empty if the specs are equal, so that their sketches can be merged.
 
         Examples
         --------
         >>> from trueup.auditing import SketchSpec
         >>> SketchSpec.learn(score_bins=10).differences(SketchSpec.learn(score_bins=20))
-        ['the bins of scores end elsewhere']
+        ['the bins of scores differ']
         """
         if self == other:
             return []
@@ -243,14 +243,14 @@ class SketchSpec:
             found.append(f"only one has the column {listed(alone)}")
         moved = [name for name in ours if name in theirs and ours[name] != theirs[name]]
         if moved:
-            found.append(f"column {listed(moved)} is cut otherwise")
+            found.append(f"column {listed(moved)} is split differently")
         if not alone and not moved and self.columns != other.columns:
-            found.append("the columns are in another order")
+            found.append("the columns are in a different order")
         for name in ("max_depth", "classes", "weight_exponent", "fraction_bits"):
             one, another = getattr(self, name), getattr(other, name)
             found += [f"{name} is {one!r} and {another!r}"] if one != another else []
         if self.score_edges != other.score_edges and self.depth == other.depth:
-            found.append("the bins of scores end elsewhere")
+            found.append("the bins of scores differ")
         return found
 
 
@@ -284,7 +284,7 @@ def _numbers_of_bins(
     for bins in given:
         check_whole("score_bins", bins, 1, _native.MAX_SCORE_BINS)
     if not given:
-        raise ParameterError("score_bins is empty. Pass a number, or one a depth.")
+        raise ParameterError("score_bins is empty. Pass a number, or one per depth.")
     return [given[min(d, len(given) - 1)] for d in range(depth + 1)]
 
 
@@ -298,7 +298,7 @@ def _exponent(weights: FloatArray | None) -> int:
 
 
 def _cells_by_depth(sizes: Sequence[int], depth: int) -> list[int]:
-    """How many cells all combinations of each depth have together."""
+    """How many cells the combinations of each depth have in total."""
     sums = [1] + [0] * depth  # elementary symmetric polynomials of the sizes
     for size in sizes:
         for d in range(depth, 0, -1):
@@ -322,4 +322,4 @@ def _check_edges(edges: Edges, depth: int) -> None:
         raise ParameterError(f"Segments of {depth} columns have more than {_native.MAX_SCORE_BINS:,} bins of scores.")
     array = np.array(edges, dtype=np.float64)
     if not ((array >= 0) & (array < 1)).all() or not (np.diff(array) > 0).all():
-        raise ParameterError(f"The score edges of segments of {depth} columns must rise, from 0 to below 1.")
+        raise ParameterError(f"The score edges of segments of {depth} columns must increase, within [0, 1).")

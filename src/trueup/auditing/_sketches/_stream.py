@@ -22,7 +22,7 @@ from trueup.segments import MIN_VARIANCE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BLOCK_ROWS = 2**19  # summed at once: large enough for the pass to be worth its while, small enough for memory
+_BLOCK_ROWS = 2**19  # summed at once: enough to make a pass worthwhile, and few enough for memory
 
 
 def make_sketch(
@@ -98,14 +98,8 @@ class SketchBuilder:
 
         Parameters
         ----------
-        X : table or None
-            The features, if the spec has any.
-        y : array-like of shape (n,)
-            Labels, as in `make_sketch`; there may be none.
-        scores : array-like of shape (n,) or (n, 2)
-            Scores.
-        sample_weight : array-like of shape (n,), optional
-            Weights of at least 0.
+        X, y, scores, sample_weight : object
+            As in `make_sketch`; there may be no rows.
         """
         rows = fixed_rows(X, y, scores, self.spec, sample_weight)
         if not rows.n:
@@ -189,14 +183,8 @@ def audit_stream(
         read only once is learned from its first rows; if it is sorted by time or by a feature, pass a spec.
     sample_rows : int, default=200_000
         From how many rows to learn the spec.
-    min_rows : int, default=10
-        The fewest rows of a segment.
-    min_variance : float, default=1.0
-        Sigmas are taken of at least this variance, in squared rows, as in `trueup.audit`.
-    significance : float, default=0.05
-        How often true scores may raise a false alarm.
-    power : float, default=0.8
-        The chance with which `minimum_detectable` errors are found.
+    min_rows, min_variance, significance, power : object
+        As in `trueup.audit`.
     n_jobs : int, optional
         Threads; None is all cores. The result doesn't depend on it.
     verbose : int, default=0

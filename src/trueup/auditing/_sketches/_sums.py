@@ -1,4 +1,4 @@
-"""The whole numbers of a sketch: of every cell that has rows, and of its bins."""
+"""Rows as whole numbers, and their sums per cell and bin, which don't depend on how the rows were divided."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trueup.auditing._sketches._edges import bins_of
 from trueup.auditing._sketches._spec import LARGEST_WEIGHT, LIMIT, SQUARE_BITS, SketchSpec
 from trueup.errors import ColumnError, DataError, LabelError, TableError, WeightError
 
-LANES = ("rows", "label", "score", "variance", "weight", "square")  # what is summed of a cell
+LANES = ("rows", "label", "score", "variance", "weight", "square")  # what is summed in a cell
 _UNWEIGHTED = 4  # if all weigh the same, the last two needn't be summed
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ def _n_labels(y: Any) -> int:
 
 
 def too_large(spec: SketchSpec) -> DataError:
-    """The error that sums don't fit."""
+    """The error for sums that don't fit."""
     return DataError(
         f"The sums don't fit: with fraction_bits={spec.fraction_bits}, at most {LIMIT >> spec.fraction_bits:,} rows of "
         f"the typical weight {2.0**spec.weight_exponent:g} do, or squared weights as large as those. Learn the spec "
@@ -134,8 +134,8 @@ def _in_units(weights: FloatArray, spec: SketchSpec) -> FloatArray:
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 _BIN_BITS = 16
-_VISITS_A_CALL = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
-_CELLS_A_MERGE = 4_096  # whose bins have numbers at once, which take as much memory as half of what they hold
+_VISITS_PER_CALL = 100_000_000  # a fraction of a second, after which Ctrl-C is heard
+_CELLS_PER_MERGE = 4_096  # whose bins have numbers at once, which take as much memory as half of what they hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ class Sums:
 
     @property
     def keys(self) -> IntArray:
-        """Numbers of the cells that are in order where cells are."""
+        """A number for each cell, in the order of the cells."""
         return (self.combination.astype(np.int64) << 32) | self.cell
 
 
@@ -177,7 +177,7 @@ def sum_rows(rows: FixedRows, spec: SketchSpec, n_threads: int) -> Sums:
         raise too_large(spec)
     grid = spec.grid
     n_values = np.array([len(cut.parts) for cut in spec.cuts], dtype=np.uint32)
-    size = max(16, _VISITS_A_CALL // rows.n)
+    size = max(16, _VISITS_PER_CALL // rows.n)
     found = []
     for first in range(0, grid.n_combinations, size):
         offsets, members = grid.combinations_of(first, min(first + size, grid.n_combinations))
@@ -211,11 +211,11 @@ def add_sums(parts: Sequence[Sums], spec: SketchSpec) -> Sums:
     lanes = np.zeros((len(keys), len(LANES)), dtype=np.int64)
     places = [np.searchsorted(keys, part.keys) for part in parts]
     for part, place in zip(parts, places, strict=True):
-        lanes[place] += part.lanes  # each cell once a part
+        lanes[place] += part.lanes  # each part has a cell at most once
         _check_limit(lanes, spec)
     found = [
-        _add_bins(parts, places, first, min(first + _CELLS_A_MERGE, len(keys)), spec)
-        for first in range(0, len(keys), _CELLS_A_MERGE)
+        _add_bins(parts, places, first, min(first + _CELLS_PER_MERGE, len(keys)), spec)
+        for first in range(0, len(keys), _CELLS_PER_MERGE)
     ]
     pieces = [list(columns) for columns in zip(*found, strict=True)]
     found.clear()
@@ -240,13 +240,13 @@ def _add_bins(
 
 
 def _check_limit(sums: IntArray, spec: SketchSpec) -> None:
-    """Refuse sums that have become too large; no two that were not could have run over in between."""
+    """Refuse sums that are too large; adding two that were not can't have overflowed before."""
     if len(sums) and int(sums.max()) >= LIMIT:
         raise too_large(spec)
 
 
 def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The parts as one array; they are not kept, so that not all is held twice."""
+    """The parts as one array; the list is emptied, so that memory doesn't hold everything twice."""
     joined = np.concatenate(parts)
     parts.clear()
     return joined
@@ -259,7 +259,7 @@ def _offsets(counts: npt.NDArray[np.int64]) -> IntArray:
 def _bins_between(
     part: Sums, place: npt.NDArray[np.intp], first: int, last: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The bins of a part's cells from one place to before another, by numbers that are in order; rises; falls."""
+    """Keys, rises and falls of the bins that belong to a part's cells from `first` to before `last`."""
     begin, end = np.searchsorted(place, [first, last])
     span = slice(int(part.offsets[begin]), int(part.offsets[end]))
     keys = np.repeat(place[begin:end].astype(np.int64) << _BIN_BITS, np.diff(part.offsets[begin : end + 1]))
