@@ -30,7 +30,7 @@ inline void fill(const Rows& rows, std::size_t begin, std::size_t end) {
             hessians[i] = static_cast<float>(e / ((1.0 + e) * (1.0 + e)) * weight);
         } else {
             const double sign = 2.0 * labels[i] - 1.0;
-            const double missing = 1.0 / (1.0 + exponential(sign * scores[i]));  // to certainty of what happened
+            const double missing = 1.0 / (1.0 + exponential(sign * scores[i]));  // to certainty of the observed label
             gradients[i] = static_cast<float>(-sign * missing * weight);
             hessians[i] = static_cast<float>(missing * (1.0 - missing) * weight);
         }

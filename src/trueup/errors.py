@@ -180,4 +180,4 @@ class InsufficientDataWarning(DataWarning):
 
 
 class RescaleWarning(TrueupWarning):
-    """Honest rescaling had no rows that did not grow the trees."""
+    """Honest rescaling had no validation rows."""

@@ -24,7 +24,7 @@ HeldOutT_co = TypeVar("HeldOutT_co", covariant=True)
 
 @dataclass(frozen=True)
 class Step:
-    """How far a round moved the rows that grew it: quantities of the paper's convergence analysis."""
+    """How far a round moved the training rows: quantities of the paper's convergence analysis."""
 
     logit_change: float  # E|F_t - F_(t-1)|
     phi: float  # phi_(t-1)
@@ -54,13 +54,13 @@ class Fold(Protocol[HeldOutT_co]):
         """What an honest rescaling needs of the validation rows, after the trees."""
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
-        """Theta from the rows that grew the trees; nothing if nothing is rescaled."""
+        """Theta from the training rows; nothing if nothing is rescaled."""
 
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
         """Move the logits by the grown round."""
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the rows that grow trees, and of those that validate."""
+        """The log loss of the training rows, and of the validation rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class LocalFold:
         return HeldOut(logits, data.labels[self._valid], data.weights_of(self._valid))
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
-        """Theta from the rows that grew the trees; nothing if nothing is rescaled."""
+        """Theta from the training rows; nothing if nothing is rescaled."""
         if rescale is None:
             return Rescaling()
         self._correction, rows = self._correction_of_all(n_threads), self._train
@@ -127,7 +127,7 @@ class LocalFold:
         return Rescaling(fit_theta(unscaled, self._data.labels[rows], self._data.weights_of(rows), n_threads))
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the rows that grow trees, and of those that validate."""
+        """The log loss of the training rows, and of the validation rows."""
         train, valid = self._train, self._valid
         return LossSums(
             *self._data.loss_sums(self._logits[train], train, n_threads),
@@ -157,7 +157,7 @@ def convergence_bound(phi: float, largest_logit: float) -> float:
 
 
 def shared_rescaling(held_out: Sequence[HeldOut], n_threads: int) -> Rescaling:
-    """One rescaling for all folds, from the rows that did not grow their trees."""
+    """One rescaling for all folds, from the validation rows of each."""
     weights = [fold.weights for fold in held_out if fold.weights is not None]
     return fit_rescaling(
         np.concatenate([fold.logits for fold in held_out]),

@@ -82,7 +82,7 @@ class _Bins:
 
 
 class BinnedRows:
-    """Rows that grow trees, and which of some bins are theirs; None is all."""
+    """Training rows, and which of some bins are theirs; None is all."""
 
     def __init__(
         self,

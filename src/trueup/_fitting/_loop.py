@@ -1,4 +1,4 @@
-"""The loop of rounds: grow, rescale, look at the rows that did not grow, stop, fit again on all."""
+"""The loop of rounds: grow, rescale, look at the validation rows, stop, fit again on all."""
 
 from __future__ import annotations
 

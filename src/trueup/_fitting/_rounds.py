@@ -110,7 +110,7 @@ def _rescale_with(options: FitOptions, validates: bool) -> Rescale:
         return rescale
     if options.max_rounds:
         warnings.warn(
-            'rescale="honest" needs rows that did not grow the trees, and with validation=None there are none: '
+            'rescale="honest" needs validation rows, and with validation=None there are none: '
             'theta is fitted on the training rows, as with rescale="train".',
             RescaleWarning,
             stacklevel=callers_level(),

@@ -150,7 +150,7 @@ class RoundRecord:
     """
 
     number: int
-    train_loss: float  # mean log loss after the round on the rows that grew the trees; with folds, of all folds
+    train_loss: float  # mean log loss after the round on the training rows; with folds, of all folds
     validation_loss: float  # ... and on those that did not
     theta: float = 1.0  # the factor of the logits; with rescale="train", its mean over folds
     logit_change: float = 0.0  # the mean of |F_t - F_(t-1)| over the training rows

@@ -122,7 +122,7 @@ def _series(series: Series, role: str) -> dict[str, Any]:
 
 
 def _rounds(rounds: Rounds) -> dict[str, Any]:
-    lines = (("first", "rows that grew the trees", "train_loss"), ("second", "rows held back", "validation_loss"))
+    lines = (("first", "training rows", "train_loss"), ("second", "validation rows", "validation_loss"))
     points = [
         {"number": one.number, "role": role, "name": name, "loss": getattr(one, loss)}
         for role, name, loss in lines

@@ -194,7 +194,7 @@ class Round:
     """What a round of the fit did; round 0 is the base model."""
 
     number: int  # the round
-    # Log losses after it, on rows that grew its trees and on rows that did not; NaN where there are none.
+    # Log losses after it, on training rows and on validation rows; NaN where there are none.
     train_loss: float
     validation_loss: float
     scale: float = 1.0  # by which factor logits were rescaled

@@ -167,11 +167,11 @@ class HKRR(SegmentBaseline):
             )
         rows = read_rows(X, y, scores, sample_weight)
         found = read_segments(segments, rows, "HKRR")
-        watched = None if eval_set is None else read_eval_rows(eval_set, rows)
+        others = None if eval_set is None else read_eval_rows(eval_set, rows)
         cells = CellRows(rows.scores, rows.labels, rows.weights, found.masks)
         fits = {alpha: self._fit(cells, alpha) for alpha in alphas}
         self.validation_errors_ = (
-            {} if watched is None else {alpha: _error(fit.updates, found, *watched) for alpha, fit in fits.items()}
+            {} if others is None else {alpha: _error(fit.updates, found, *others) for alpha, fit in fits.items()}
         )
         self.alpha_ = min(alphas, key=lambda alpha: (self.validation_errors_.get(alpha, 0.0), -alpha))
         chosen = fits[self.alpha_]

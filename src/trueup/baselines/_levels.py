@@ -85,9 +85,9 @@ def fit_levels(
     data: LevelData, growth: LevelGrowth, split: Split, *, max_rounds: int, tolerance: float = 0.0
 ) -> tuple[list[Trees], list[float]]:
     """Rounds on some rows until the squared error of others stops falling; with no others, all rounds."""
-    train, watch = split
+    train, validation = split
     level = nearest_levels(data.scores, growth.n_levels)
-    errors = [_squared_error(data, level, watch)] if len(watch) else []
+    errors = [_squared_error(data, level, validation)] if len(validation) else []
     rounds: list[Trees] = []
     grower = _Grower(data, growth, train)
     for _ in range(max_rounds):
@@ -95,8 +95,8 @@ def fit_levels(
         level = nearest_levels(
             correction(tree, data.categorical, data.matrix, level, growth.n_threads), growth.n_levels
         )
-        if len(watch):
-            errors.append(_squared_error(data, level, watch))
+        if len(validation):
+            errors.append(_squared_error(data, level, validation))
             if not errors[-1] < errors[-2] - tolerance:
                 break
         rounds.append(tree)

@@ -134,13 +134,13 @@ class LSBoost(Baseline):
         return apply_levels(self._trees, self._n_levels, scores, matrix, categorical=categorical, n_threads=n_threads)
 
     def _rounds(self, data: LevelData, growth: LevelGrowth, soft: bool, seed: int) -> list[Trees]:
-        """As many rounds on all rows as lower the error of rows that did not grow their trees."""
+        """As many rounds on all rows as lower the error of validation rows."""
         splits = make_splits(float(self.validation), data.labels, soft=soft, seed=seed)
         if isinstance(splits, str):
             raise ParameterError(f"validation={self.validation}: {splits}.")
-        train, watch = splits[0]
+        train, validation = splits[0]
         tried, errors = fit_levels(
-            data, growth, (train, watch), max_rounds=int(self.max_rounds), tolerance=float(self.tolerance)
+            data, growth, (train, validation), max_rounds=int(self.max_rounds), tolerance=float(self.tolerance)
         )
         self.validation_errors_ = errors
         everything = np.arange(len(data.labels), dtype=np.int32)

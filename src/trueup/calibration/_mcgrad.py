@@ -25,8 +25,8 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     MCGrad takes the scores of any classifier and the features of its rows. In each round it grows a few small
     trees on the features and the current score, adds them to the score's logit, and rescales the sum; it
-    stops when rows that did not grow the trees gain no more. Where the scores are right already, no round is
-    kept and they are given back as they are.
+    stops when validation rows, which did not grow the trees, gain no more. If the scores are already right, no
+    round is kept and they are given back as they are.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     patience : int
         How many rounds without a gain are allowed before the fit stops.
     rescale : "honest", "train" or None
-        How each round is rescaled: by a factor and a shift fitted on rows that did not grow its trees; by a
-        factor fitted on those that did, as in the paper; or not at all.
+        How each round is rescaled: by a factor and a shift fitted on validation rows; by a factor fitted
+        on the training rows, as in the paper; or not at all.
     monotone_score : bool
         Whether a higher base score must give a higher probability to otherwise equal rows.
     min_sum_hessian_in_leaf : float
@@ -89,8 +89,8 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     -----
     With ``F_0 = logit(score)``, round t gives ``F_t = theta_t (F_(t-1) + h_t(x, F_(t-1)))``, where ``h_t`` is
     a small gradient boosting on the log loss that starts from ``F_(t-1)``. The algorithm is that of *MCGrad:
-    Multicalibration at Web Scale* (KDD 2026). Ours are: theta and a shift fitted on rows that did not grow the
-    trees, fewer and larger trees in larger steps, splits without a least gain, and smoother means of many categories.
+    Multicalibration at Web Scale* (KDD 2026). Ours are: theta and a shift fitted on validation
+    rows, fewer and larger trees in larger steps, splits without a least gain, and smoother means of many categories.
     `MCGrad.paper` gives the paper's algorithm.
 
     Examples

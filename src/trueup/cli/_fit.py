@@ -67,8 +67,8 @@ def fit(
         Rescale,
         opt.option(
             "--rescale",
-            "Where to fit the factor of a round: honest, on rows that did not grow its trees; train, on those that "
-            "did; or none.",
+            "Where to fit the factor of a round: honest, on validation rows; train, on training rows, as in the "
+            "paper; or none.",
             opt.MODEL,
             "honest|train|none",
         ),

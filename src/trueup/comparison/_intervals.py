@@ -20,7 +20,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 class Intervals:
-    """Intervals at one level."""
+    """Intervals of one confidence."""
 
     def __init__(self, rows: PairedRows, significance: float) -> None:
         self._degrees = rows.n_groups - 1
@@ -98,7 +98,7 @@ class Intervals:
         return self._of(difference + varied - 3 * np.median(varied))
 
     def _of(self, moved: FloatArray) -> tuple[float, float, float]:
-        """Quantiles between ranks, and the p-value that reaches the level where one of them reaches 0."""
+        """Quantiles between ranks, and the p-value: the significance at which one of them reaches 0."""
         n = len(moved)
         if n < 2 or self._degrees < 1:
             return math.nan, math.nan, math.nan

@@ -62,7 +62,7 @@ class Facts:
     harmed : sequence of str
         Segments that are significantly worse, worst first.
     significance, power : float
-        The level of significance, and the chance with which a difference is to be found.
+        The error rate of the tests, and the chance that a difference is found.
     """
 
     n_groups: int

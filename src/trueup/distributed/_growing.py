@@ -283,7 +283,7 @@ class DaskFold:
         return found
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
-        """Theta from the rows that grew the trees; nothing if nothing is rescaled."""
+        """Theta from the training rows; nothing if nothing is rescaled."""
         if rescale is None:
             return Rescaling()
         partitions, fold = self._rows.partitions, self._growth.fold
@@ -307,13 +307,13 @@ class DaskFold:
         return Step(mean_change, phi, convergence_bound(phi, max(largest for *_, largest in steps)))
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the rows that grow trees, and of those that validate."""
+        """The log loss of the training rows, and of the validation rows."""
         growth = self._growth
         return LossSums(*self._rows.partitions.total(losses_of, self._logits, fold=growth.fold, soft=growth.soft))
 
 
 def agreed_rescaling(folds: Sequence[DaskFold], n_threads: int) -> Rescaling:
-    """One rescaling for all folds, from the rows that did not grow their trees."""
+    """One rescaling for all folds, from the validation rows of each."""
 
     def sums(theta: float, intercept: float) -> list[float]:
         """The loss and its derivatives, of all folds."""

@@ -51,7 +51,7 @@ class PackedPartition:
         return self.rows.training_data(soft)
 
     def trains(self, fold: int | None) -> npt.NDArray[np.int32]:
-        """The rows that grow trees when a fold is held out; None holds nothing out."""
+        """The training rows when a fold is held out; None holds nothing out."""
         if fold is None:
             return np.arange(self.rows.n_rows, dtype=np.int32)
         return np.flatnonzero(self.folds != fold).astype(np.int32)
@@ -193,7 +193,7 @@ def concatenated(columns: Sequence[Floats]) -> Floats:
 
 
 def sampled_logits(partition: PackedPartition, logits: Floats, fold: int | None) -> Floats:
-    """The logits of the sampled rows that grow trees."""
+    """The logits of the sampled training rows."""
     sampled = partition.sampled
     return logits[sampled if fold is None else sampled[partition.folds[sampled] != fold]]
 
@@ -221,7 +221,7 @@ def affine_sums(
 def scale_sums(
     partition: PackedPartition, logits: Floats, correction: Floats, fold: int | None, theta: float
 ) -> tuple[float, float]:
-    """The derivatives of the loss of the rows that grow trees, by theta."""
+    """The derivatives of the loss of the training rows, by theta."""
     rows = partition.trains(fold)
     moved = apply_round(logits[rows], correction[rows], 1.0)
     weights = None if partition.rows.weights is None else partition.rows.weights[rows]
@@ -235,7 +235,7 @@ def moved_logits(logits: Floats, correction: Floats, rescaling: Rescaling) -> Fl
 
 
 def step_sums(partition: PackedPartition, before: Floats, after: Floats, fold: int | None) -> tuple[float, ...]:
-    """Weights, weighted changes of logits and their squares of the rows that grow trees; and their largest logit."""
+    """Weights, weighted changes of logits and their squares of the training rows; and their largest logit."""
     rows = partition.trains(fold)
     change = np.abs(after[rows] - before[rows])
     weights = np.ones(len(rows)) if partition.rows.weights is None else partition.rows.weights[rows]
@@ -244,7 +244,7 @@ def step_sums(partition: PackedPartition, before: Floats, after: Floats, fold: i
 
 
 def losses_of(partition: PackedPartition, logits: Floats, fold: int | None, soft: bool) -> tuple[float, ...]:
-    """The sums of losses and weights of the rows that grow trees, and of those that are held out."""
+    """The sums of losses and weights of the training rows, and of those that are held out."""
     data, rows_of = partition.data(soft), (partition.trains(fold), partition.validates(fold))
     return tuple(value for rows in rows_of for value in data.loss_sums(logits[rows], rows, 1))
 

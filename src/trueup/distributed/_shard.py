@@ -235,7 +235,7 @@ def _training_set(
     fold: int | None,
     parameters: dict[str, Any],
 ) -> tuple[lgb.Dataset, tuple[ColumnCodes, ...]]:
-    """The rows that grow trees, with the logit as the last column and the initial score; and what the columns are."""
+    """The training rows, with the logit as the last column and the initial score; and what the columns are."""
     trains = [partition.trains(fold) for partition in partitions]
     begins = np.cumsum([0, *(partition.rows.n_rows for partition in partitions)])
     rows = np.concatenate([train + begin for train, begin in zip(trains, begins, strict=False)]).astype(np.int32)

@@ -99,9 +99,9 @@ def multicalibration_error(
     Right overall, and four sigmas off in each half:
 
     >>> from trueup.metrics import multicalibration_error
-    >>> y, p = [1] * 16 + [0] * 16, [0.5] * 32
+    >>> labels, scores = [1] * 16 + [0] * 16, [0.5] * 32
     >>> X = {"half": ["upper"] * 16 + ["lower"] * 16}
-    >>> multicalibration_error(y, p), multicalibration_error(y, p, X=X)
+    >>> multicalibration_error(labels, scores), multicalibration_error(labels, scores, X=X)
     (0.0, 4.0)
     """
     if unit not in _UNITS:

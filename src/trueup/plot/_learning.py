@@ -23,7 +23,7 @@ class LearningCurveDisplay:
     rounds : sequence of int
         The rounds; 0 is the base model.
     train_loss, validation_loss : sequence of float
-        The loss on the rows that grow trees, and on those that judge them; NaN if there are none.
+        The loss on the training rows, which grow the trees, and on the validation rows, which judge them; NaN if none.
     n_rounds : int
         How many rounds were kept.
 
