@@ -109,11 +109,6 @@ def _of_strings(values: Any, name: str) -> Hashes:
     return np.concatenate(found) if found else np.empty(0, np.uint64)
 
 
-def _of_bytes(values: list[bytes]) -> Hashes:
-    ends = np.concatenate([[0], np.cumsum([len(value) for value in values])]).astype(np.int64)
-    return _fnv(ends, np.frombuffer(b"".join(values), np.uint8))
-
-
 def _fnv(ends: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> Hashes:
     """Fowler, Noll and Vo's hash of each string, scattered: a byte of all strings at a time."""
     starts, lengths = ends[:-1], np.diff(ends)
@@ -135,7 +130,9 @@ def _of_objects(objects: npt.NDArray[np.object_]) -> Hashes:
         rows = np.flatnonzero(types == plain_type)
         values = objects[rows].tolist()
         if plain_type is str:
-            hashes[rows] = _of_bytes([value.encode("utf-8", "surrogatepass") for value in values])
+            texts = [value.encode("utf-8", "surrogatepass") for value in values]
+            ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+            hashes[rows] = _fnv(ends, np.frombuffer(b"".join(texts), np.uint8))
         elif plain_type in (bool, float):
             hashes[rows] = mix_hashes(_bits_of(np.array(values, dtype=np.float64)))
         elif plain_type in (dt.date, dt.datetime):

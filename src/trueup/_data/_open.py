@@ -57,19 +57,17 @@ def _of_lazy_frame(frame: Any, name: str) -> QuerySource:
 def _of_relation(relation: Any, name: str) -> QuerySource:
     import duckdb
 
+    kind = type(relation)
+    read = getattr(kind, "to_arrow_reader", None) or kind.fetch_record_batch  # before DuckDB 1.4
+
     def ask(columns: list[str], batch_rows: int) -> Iterator[Any]:
         """Let DuckDB run the query anew."""
         quoted = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
-        with _reader_of(relation.project(quoted), batch_rows) as reader:  # closed, the connection is free again
+        with read(relation.project(quoted), batch_rows) as reader:  # closed, the connection is free again
             yield from reader
 
-    with _reader_of(relation.limit(0), 1) as nothing:
+    with read(relation.limit(0), 1) as nothing:
         return QuerySource(name, schema_without_views(nothing.schema), ask, (duckdb.Error,))
-
-
-def _reader_of(relation: Any, batch_rows: int) -> Any:
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # before DuckDB 1.4
-    return read(batch_rows)
 
 
 def _of_dataset(dataset: Any, name: str) -> QuerySource:

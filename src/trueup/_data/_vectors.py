@@ -111,11 +111,12 @@ def read_weights(weights: Any, n_rows: int, *, zeros_allowed: bool = False) -> n
         raise WeightError(f"{name} holds {column.kind.value}; pass numbers.")
     values = np.ascontiguousarray(column.floats())
     check_length(len(values), n_rows, name, WeightError)
+    least = MIN_SHARE_OF_LARGEST * values.max(initial=0.0)  # below, a weight changes no sum
     for bad, what, advice in (
         (~np.isfinite(values), "are missing or not finite", "Drop those rows or fill the weights."),
         (values < 0, "are negative", "Weights must be 0 or more."),
         (values > MAX_WEIGHT, f"are above {MAX_WEIGHT:g}", "Divide all weights by their mean."),
-        (_negligible(values), f"are less than {MIN_SHARE_OF_LARGEST:g} of the largest", "Set them to 0."),
+        ((values > 0) & (values < least), f"are less than {MIN_SHARE_OF_LARGEST:g} of the largest", "Set them to 0."),
     ):
         if bad.any():
             raise WeightError(f"{name}: {count_of(bad)} weights {what} ({first_of(bad, values)}). {advice}")
@@ -172,12 +173,6 @@ def _check_pairs(pairs: npt.NDArray[Any], name: str) -> None:
             f"{name}: {count_of(wrong)} rows of the two columns don't sum to 1 (first at row {row:,}: {first} = "
             f"{sums[row]:g}). Pass both columns of predict_proba, or one score per row."
         )
-
-
-def _negligible(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Which weights are not zero, but too small beside the largest to change a sum."""
-    least: float = MIN_SHARE_OF_LARGEST * weights.max(initial=0.0)
-    return np.logical_and(weights > 0, weights < least)
 
 
 _MASK_ADVICE = "Pass true for the rows inside and false for the others."

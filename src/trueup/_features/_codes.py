@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -110,14 +110,14 @@ class FeatureCodes:
         values = column.objects()
         wrong = np.fromiter((v is not None and kind_in_words(v) in strange for v in values), bool, len(values))
         where = f" in {int(wrong.sum()):,} of {len(wrong):,} rows (first at row {int(wrong.argmax()):,})"
-        raise self._wrong_kind(_joined(strange) + where)
+        raise self._wrong_kind(" and ".join(sorted(strange)) + where)
 
     def _wrong_kind(self, found: str) -> ColumnError:
         feature = self.feature
         role = "categorical" if feature.is_categorical else "numerical"
         return ColumnError(
             f"Column {feature.name!r} holds {found}, but at fit it was a {role} column of "
-            f"{_joined(self.kinds or ())}. Convert it back, or fit again."
+            f"{' and '.join(sorted(self.kinds or ()))}. Convert it back, or fit again."
         )
 
     def _codes_of(self, column: Column) -> Floats:
@@ -190,10 +190,6 @@ def _kinds(feature: Feature) -> frozenset[str] | None:
     if not kinds:
         return None  # fit saw no value of it (in rows that count): any is unseen, none is of a wrong kind
     return frozenset(kinds | truth if kinds & truth else kinds)  # where types are mixed, True is 1
-
-
-def _joined(kinds: Iterable[str]) -> str:
-    return " and ".join(sorted(kinds))
 
 
 def _comparable(known: npt.NDArray[Any], values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:

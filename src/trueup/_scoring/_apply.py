@@ -5,7 +5,6 @@ Training, validation, scoring and export all come through here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,10 +78,3 @@ def mapped_logits(score_map: LogitMap, logits: Floats) -> Floats:
         mapped -= score_map.tilt * np.logaddexp(0.0, -logits)
     mapped += score_map.shift
     return mapped
-
-
-def map_score(score_map: ScoreMap | None, score: float) -> float:
-    """The mapped score of one row, the same as in a table."""
-    if score_map is None or math.isnan(score):
-        return score
-    return float(map_scores(score_map, np.array([score]))[0])

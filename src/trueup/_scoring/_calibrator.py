@@ -13,7 +13,7 @@ from trueup._data import BATCH_ROWS
 from trueup._features import FeatureEncoder
 from trueup._model import CalibrationModel, write_model
 from trueup._runtime import threads_for_rows
-from trueup._scoring._apply import compile_rounds, map_score, map_scores, probabilities, score_logits
+from trueup._scoring._apply import compile_rounds, map_scores, probabilities, score_logits
 from trueup._scoring._parity import make_parity_rows
 from trueup._scoring._scores import Observed, base_score_of_row, checked_score, read_base_scores, warn_of_unseen
 from trueup._scoring._stream import calibrated_tables
@@ -227,7 +227,7 @@ class Calibrator:
         score = checked_score(score)
         numbers = self._encoder.encode_row(row)
         if self.model.score_map is not None:
-            score = map_score(self.model.score_map, float(score))
+            score = float(map_scores(self.model.score_map, np.array([score]))[0])
         if not self.model.rounds:
             return float(score)
         return self._forest.probability_of_one(numbers, score)

@@ -26,10 +26,9 @@ _SHIPPED = ("bytes", "path")
 class BatchScorer:
     """A model file as a function from Arrow batches to the same batches with calibrated probabilities.
 
-    It is made for engines that send functions to where the data are: Spark, Ray, DuckDB, Polars. The file is read
-    and checked where the scorer is made, so that what is wrong is known before a job starts. What is pickled is
-    the file's bytes, or its path; a process loads each model once, whatever the number of its scorers, batches
-    and threads. Scoring needs no LightGBM, scikit-learn or pandas.
+    For engines that send functions to the data: Spark, Ray, DuckDB, Polars. The file is read and checked where the
+    scorer is made, before a job starts. Each process loads a model once, however many scorers, batches and threads it
+    has. Scoring needs no LightGBM, scikit-learn or pandas.
 
     Parameters
     ----------
@@ -41,12 +40,10 @@ class BatchScorer:
     column : str, default="calibrated"
         The column that is added.
     ship : {"bytes", "path"}, default="bytes"
-        What is pickled. The bytes can be loaded on any machine, and a file that is replaced while a job runs
-        changes nothing in it. The path is for models so large that sending them costs more than a file on
-        every machine; a file there that holds another model than here is an error.
+        What is pickled. The bytes can be loaded on any machine, and replacing the file does not change a running job.
+        The path is for models too large to send; a file there that holds another model than here is an error.
     n_jobs : int or None, default=1
-        Threads for one batch. Engines run several batches side by side, so that more would get in each other's
-        way; where batches come one at a time, None is all cores.
+        Threads for one batch; None is all cores. Engines run batches side by side, where one thread each is best.
 
     Attributes
     ----------
@@ -217,8 +214,7 @@ class BatchScorer:
         if hashlib.sha256(content).hexdigest() != self._sha256:
             raise ModelFileError(
                 f"{self._name!r} is not the file that it was where the scorer was made, whose SHA-256 begins with "
-                f"{self._sha256[:12]}. "
-                'Copy that file here, or send it along with ship="bytes".'
+                f'{self._sha256[:12]}. Copy that file here, or send it along with ship="bytes".'
             )
         return content
 

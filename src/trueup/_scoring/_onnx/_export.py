@@ -29,17 +29,12 @@ from trueup.errors import ColumnError, ExportError, ModelFileError, ParameterErr
 
 
 def metadata_of(
-    model: CalibrationModel,
-    signature: Signature,
-    *,
-    model_sha256: str,
-    largest_difference: float,
-    n_rows_compared: int,
+    model: CalibrationModel, signature: Signature, sha256: str, difference: float, n_rows: int
 ) -> dict[str, str]:
     """Texts by name; those that are not plain are JSON."""
     facts: dict[str, Any] = {
         "versions": {name: version(name) for name in ("trueup", "numpy", "onnx", "onnxruntime")},
-        "model_sha256": model_sha256,
+        "model_sha256": sha256,
         "rounds": len(model.rounds),
         "classes": [encode_value(label) for label in model.classes],
         "features": [
@@ -60,9 +55,9 @@ def metadata_of(
             "boolean": "NaN; 0 and 1 are false and true",
             "score": "NaN, which gives NaN, as does a score outside [0, 1]",
         },
-        "largest_difference": largest_difference,  # of an answer, relative to it
+        "largest_difference": difference,  # of an answer, relative to it
         "difference_bound": BOUND,
-        "rows_compared": n_rows_compared,
+        "rows_compared": n_rows,
     }
     return {
         f"trueup.{name}": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -235,9 +230,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, float_type: FloatTy
     comparison = expected_of(calibrator, signature, rows)
     difference = largest_difference(graph.SerializeToString(), comparison)
     n_rows = len(comparison[1])
-    metadata = metadata_of(
-        calibrator.model, signature, model_sha256=sha256, largest_difference=difference, n_rows_compared=n_rows
-    )
+    metadata = metadata_of(calibrator.model, signature, sha256, difference, n_rows)
     helper.set_model_props(graph, metadata)
     graph.producer_version = version("trueup")
     with atomic_path(path) as temporary:
