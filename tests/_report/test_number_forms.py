@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from trueup._report import Estimate, Form, Number, in_form, p_value_in_form, percent_digits
-from trueup._report._forms import digits_of, interval_in_form
+from trueup._report._values import digits_of, interval_in_form
 
 NARROW = "\u202f"
 

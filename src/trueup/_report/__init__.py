@@ -1,6 +1,5 @@
 """Pages: values in, one HTML file out."""
 
-from trueup._report._forms import in_form, p_value_in_form, percent_digits
 from trueup._report._island import series_of
 from trueup._report._render import MOST_CURVES, MOST_SEGMENTS, made_by, made_with, page_out, render_summary
 from trueup._report._result import MOST_LISTED, Result, SegmentListing, SegmentResult
@@ -25,6 +24,9 @@ from trueup._report._values import (
     Series,
     Tone,
     common_columns,
+    in_form,
+    p_value_in_form,
+    percent_digits,
 )
 
 __all__ = [

@@ -15,9 +15,8 @@ from importlib import resources
 from importlib.metadata import version
 from typing import Any
 
-from trueup._report._forms import digits_of, in_form, interval_in_form, p_value_in_form
 from trueup._report._island import island_of, safe_json
-from trueup._report._values import Estimate, Form, Outcome, Page
+from trueup._report._values import Estimate, Form, Outcome, Page, digits_of, in_form, interval_in_form, p_value_in_form
 from trueup._runtime import atomic_path, cache_folder
 
 # With so many segments, and curves of so many of them, a page stays below 5 MB: benchmarks/html_report.py measures it.

@@ -1,4 +1,4 @@
-"""`audit`: from labels, scores and a table to an `AuditResult`."""
+"""`audit`: from a table, labels and scores to an `AuditResult`."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def audit(
         Your own segments, to be audited instead of all: conditions on `X` such as
         ``["country = NO", "18 <= age < 25"]``, masks by name, or a table of booleans.
     by : sequence of str, optional
-        Columns whose values are your own segments: every value of each, and every combination of them. A column of
-        many numbers is cut into five ranges.
+        Columns whose values make your own segments: each value, and each combination of values. A column with many
+        different numbers is split into five ranges.
     groups : array-like of shape (n,) or str, optional
         Which rows belong together, such as those of one user or day, or the name of their column. Their errors may
         depend on each other, so more is put down to noise. It takes two searches instead of one.
     discover : "tree" or None, default=None
-        Whether to look for segments beyond the grid too: trees find them on one half of the rows, and they
-        are tested on the other.
+        Whether to look for segments beyond the grid too. Trees find them on one half of the rows, and they are tested
+        on the other half.
     features : sequence of str, optional
         The columns of `X` that segments are made of; by default all that hold neither labels, scores nor weights.
     categorical_features : "from_dtype", or names or positions of columns, default="from_dtype"
@@ -98,19 +98,19 @@ def audit(
     max_depth : int, default=3
         The most features that a segment of the grid combines.
     max_values : int or dict of str to int, optional
-        Into how many values a feature is cut, or each of some, missing not counted: the most frequent categories
-        and the rest of them, or quantiles. By default 3, and with `by` as many as there are.
+        How many values each feature is split into, not counting missing ones: the most frequent categories and the
+        rest, or quantiles. A dict sets it per column. By default 3, and with `by` all that there are.
     min_rows : int, default=10
         The fewest rows of a segment.
     min_variance : float, default=1.0
-        Sigmas are taken of at least this variance of a segment's sum of errors, in squared rows: below 1, a single
-        row would move the sum by more than a sigma. 0 gives the paper's sigmas. Significance doesn't depend on it:
-        every segment is tested, by its evidence.
+        The least variance of a segment's sum of errors that a sigma is computed from, in squared rows: below 1, a
+        single row would move the sum by more than a sigma. 0 gives the paper's sigmas. Significance doesn't depend on
+        it: every segment is tested, by its evidence.
     max_segments : int, optional
-        Test the first so many segments only, in order of depth and of the columns.
+        Test only this many segments, the first in order of depth and of columns.
     null_samples : int, default=200
-        How often labels are drawn from the scores, and the search repeated, to learn what noise alone shows.
-        0 leaves that out; p-values are then adjusted by Holm's rule, which does not know how segments overlap.
+        How often labels are drawn from the scores, and the search repeated, to learn what noise alone shows. With 0,
+        p-values are adjusted by Holm's rule instead, which doesn't know how segments overlap.
     significance : float, default=0.05
         How often true scores may raise a false alarm.
     power : float, default=0.8
@@ -165,7 +165,7 @@ def audit(
     if segments is not None:
         if by is not None or discover is not None:
             other = "by" if by is not None else "discover"
-            raise ParameterError(f"segments names the segments, and {other} finds some: pass one of the two.")
+            raise ParameterError(f"Pass either segments or {other}, not both.")
     elif table is not None:
         cuts = chosen_cuts(
             table,
@@ -175,7 +175,7 @@ def audit(
             max_values=max_values,
         )
     elif by is not None or discover is not None:
-        raise ParameterError("Segments are found among the columns of X: pass X.")
+        raise ParameterError("Segments are made of the columns of X. Pass X.")
     found_in = given.features if cuts is not None and by is None else []
     warn_of_suspects(X, table, found_in, given.labels, given.scores["scores"])
     crossed: list[Partition] = []

@@ -1,4 +1,4 @@
-"""How a column is cut into parts, learned once and applied to any rows that come later."""
+"""How a column is split into parts: learned once, applied to any later rows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ColumnCut:
-    """A column's parts: what was learned of some rows, and for whatever else may come, the rest and what is missing."""
+    """The parts of a column, as learned from some rows, with a place for any other value and for missing ones."""
 
-    column: str  # the column's name
-    kind: ValueKind  # what its values were
-    is_categorical: bool  # whether values are told apart by equality; else they are compared as numbers
-    # The parts, without the one for missing values; a value that meets several is in the last of them, one that meets
-    # none in the first.
+    column: str
+    kind: ValueKind
+    is_categorical: bool  # whether values are categories; else they are compared as numbers
+    # The parts, except the one for missing values. A value belongs to the last condition that it meets, or to the first
+    # if it meets none.
     conditions: tuple[Condition, ...]
     n_seen: int  # how many parts, missing values among them, had rows when the cut was learned
 
@@ -46,7 +46,7 @@ class ColumnCut:
 
     @property
     def parts(self) -> tuple[Segment, ...]:
-        """What the codes stand for."""
+        """The segment of each code."""
         return tuple(Segment((condition,)) for condition in (*self.conditions, Missing(self.column)))
 
     def codes(self, column: Column) -> ByteArray:
@@ -55,7 +55,7 @@ class ColumnCut:
 
     @cached_property
     def _codes_of_categories(self) -> tuple[FeatureCodes, ByteArray, int]:
-        """What knows the categories that have a part, the part of each, and the part of all others."""
+        """An encoder of the categories that have a part, the part of each, and the part of all others."""
         rest = 0
         categories: dict[Any, int] = {}
         for code, condition in enumerate(self.conditions):
@@ -87,7 +87,7 @@ class ColumnCut:
         numbers = column.floats()
         codes = np.zeros(len(numbers), dtype=np.uint8)
         for code, condition in enumerate(self.conditions):
-            if code:  # the first is where all begin
+            if code:  # all rows start in the first
                 codes[_holds(condition, numbers)] = code
         codes[np.isnan(numbers)] = len(self.conditions)
         return codes
@@ -101,7 +101,7 @@ def learn_cuts(
     max_values: int | Mapping[str, int] = DEFAULT_VALUES,
     rows: BoolArray | None = None,
 ) -> tuple[ColumnCut, ...]:
-    """How an audit of these rows cuts the columns; those that have one part only are left out."""
+    """How an audit of these rows splits the columns, without those that have only one part."""
     cuts = []
     for name, named in chosen_columns(table, features, categorical_features):
         column = table.column(name) if rows is None else table.column(name).of_rows(rows)
@@ -113,17 +113,17 @@ def learn_cuts(
 
 
 def _frozen(partition: Partition, feature: Feature) -> ColumnCut:
-    """A partition of some rows, with a place for all others."""
+    """A partition of some rows, with a place for any other value."""
     conditions = [part.conditions[0] for part in partition.parts]
     seen = [one for one in conditions if not (isinstance(one, Missing) and not one.excluded)]
     rest = _rest_of(feature.name, seen)
-    # What meets no condition is in the first part, so the rest comes first where it is a part of its own.
+    # A value that meets no condition goes to the first part, so the rest comes first.
     in_order = seen if rest is None else [rest, *seen]
     return ColumnCut(feature.name, feature.kind, feature.is_categorical, tuple(in_order), len(conditions))
 
 
 def _rest_of(name: str, conditions: Sequence[Condition]) -> Condition | None:
-    """What meets none of the conditions; None if nothing can."""
+    """A condition for values that meet none of these; None if every value meets one."""
     if any(isinstance(one, (OneOf, Missing)) and one.excluded for one in conditions):
         return None
     open_below = [one for one in conditions if isinstance(one, Interval) and one.low is None]
@@ -146,7 +146,7 @@ def _is_numeric(condition: Condition) -> bool:
 
 
 def _holds(condition: Condition, numbers: npt.NDArray[np.float64]) -> BoolArray:
-    """Which numbers meet a condition; what is missing doesn't matter."""
+    """Which numbers meet a condition; missing ones don't matter."""
     if isinstance(condition, Missing):
         return np.isnan(numbers) ^ condition.excluded
     if isinstance(condition, OneOf):

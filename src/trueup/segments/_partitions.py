@@ -1,4 +1,4 @@
-"""A column cut into a few parts, each of which is a condition."""
+"""A column split into a few parts, each of which is a condition."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Partition:
     """Rows cut into parts."""
 
     codes: ByteArray  # the part that each row is in
-    parts: tuple[Segment, ...]  # what each code stands for
-    skips_zero: bool = False  # whether code 0 stands for rows that are in no part
+    parts: tuple[Segment, ...]  # by code
+    skips_zero: bool = False  # whether rows of code 0 are in no part
     among: BoolArray | None = None  # the rows that could be in a part, if not all
 
 
 def cut_column(column: Column, feature: Feature, max_values: int, *, splits_lumps: bool = True) -> Partition | None:
-    """A feature's values as parts; None if there is one part only, which says nothing."""
+    """Split a feature's values into parts; None if there would be only one."""
     numbers = FeatureCodes(feature).encode(column) if feature.is_categorical else column.floats()
     missing = np.isnan(numbers)
     present = numbers[~missing]
@@ -75,7 +75,7 @@ def _cut_categories(feature: Feature, present: FloatArray, max_values: int) -> C
 
 def _numbers_cutter(splits_lumps: bool) -> Callable[[Feature, FloatArray, int], Cut]:
     def cut(feature: Feature, present: FloatArray, max_values: int) -> Cut:
-        """Numbers as the few values that they are, or cut at quantiles."""
+        """Split numbers by value if there are only a few values, else at quantiles."""
         values = _few_values(present, max_values)
         if values is not None:
             codes = np.searchsorted(values, present).astype(np.uint8)
@@ -110,13 +110,13 @@ def _few_values(present: FloatArray, max_values: int) -> FloatArray | None:
 
 
 def _middle(present: FloatArray) -> float:
-    """The value in the middle: the one on which all inner quantiles fall, if they fall on one."""
+    """The median value, on which all inner quantiles fall if they are equal."""
     half = len(present) // 2
     return float(np.partition(present, half)[half])
 
 
 def _equal_to(name: str, value: float) -> Condition:
-    """The condition that a number is this one, as far as floats can tell."""
+    """The condition that a number equals this one, as far as floats can tell."""
     if abs(value) < EXACT_IN_FLOATS or math.isinf(value):
         return OneOf(name, (_tidy(value),))
     return Interval(name, float(value), float(value), includes_low=True)  # several integers may be this float
@@ -136,12 +136,12 @@ def _around(feature: Feature, present: FloatArray, value: float) -> Cut:
 
 
 def between(values: FloatArray, cut: float) -> float:
-    """The shortest number that parts the values as the cut does: those up to it from those above."""
+    """The shortest number that splits the values in the same place as the cut."""
     low, high = _native.neighbours(np.ascontiguousarray(values, dtype=np.float64), float(cut))
     if low == -math.inf and not np.any(values == low):
         low = float(cut)  # no value is that low
     for digits in range(1, 17):
-        # Rounded up, for the bound must not fall below the values that it includes.
+        # Rounded up, because the bound must not fall below a value that it includes.
         rounded = float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(low)))
         if low <= rounded < high:
             return _tidy(rounded)
@@ -149,5 +149,5 @@ def between(values: FloatArray, cut: float) -> float:
 
 
 def _tidy(number: float) -> float:
-    """A whole number as one, so that it reads as one."""
+    """Whole numbers as int, so that they are written without a point."""
     return int(number) if float(number).is_integer() and abs(number) < EXACT_IN_FLOATS else float(number)

@@ -15,7 +15,7 @@ from trueup._data import listed, read_scores, read_table, read_weights
 from trueup._model import plain_value
 from trueup._runtime import check_whole
 from trueup.auditing._sketches._edges import (
-    BYTES_A_BIN,
+    BYTES_PER_BIN,
     FEWEST_BINS,
     Edges,
     FloatArray,
@@ -203,7 +203,7 @@ class SketchSpec:
     def most_bytes(self) -> int:
         """The largest possible file of this spec, with every bin of every cell in use."""
         cells = _cells_by_depth([len(cut.parts) for cut in self.cuts], self.depth)
-        return sum(n * bins for n, bins in zip(cells, self.n_bins, strict=True)) * BYTES_A_BIN
+        return sum(n * bins for n, bins in zip(cells, self.n_bins, strict=True)) * BYTES_PER_BIN
 
     @cached_property
     def grid(self) -> SegmentGrid:
