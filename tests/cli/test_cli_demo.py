@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import trueup
-from trueup.cli import _demo_examples
-from trueup.cli._demo_examples import SEGMENTS_IN_WORDS, planted_segments
+from trueup.cli import _demo
+from trueup.cli._demo import SEGMENTS_IN_WORDS, planted_segments
 from trueup.datasets import make_traffic
 from trueup.errors import DataFileError
 from trueup.evaluation import FILES, Evaluation
@@ -116,7 +116,7 @@ def test_the_flights_are_tested_on_like_days_and_in_time(run, there, monkeypatch
 
 @pytest.mark.parametrize(("days", "months", "is_told"), [("ship", "keep", True), ("ship", "ship", False)])
 def test_the_moral_is_drawn_only_where_the_verdicts_differ(days, months, is_told):
-    assert bool(_demo_examples._moral(days, months)) == is_told
+    assert bool(_demo._moral(days, months)) == is_told
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(run, there):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli._printing import (
+    TERMS,
     facts,
     in_plural,
     p_value_in_words,
@@ -117,10 +118,7 @@ def _print_notes(
 ) -> None:
     if fold:
         _print_counts(console, result, sum(row["significant"] for row in segments))
-    notes = [
-        "ECCE: the largest sum of errors over any range of scores; MCE: the largest ECCE of a segment; σ: in units of "
-        "what noise alone gives. Ranges: 95 % intervals."
-    ]
+    notes = [f"{TERMS} Ranges: 95 % intervals."]
     if result.null_samples:
         notes.insert(0, "p: how often a search like this finds as much where all scores are right.")
     if result.n_significant:

@@ -171,21 +171,16 @@ def positive_label(text: str | None, labels: pa.DataType) -> Any:
 def _kind_of_time(arrow_type: Any) -> str | None:
     import pyarrow.types as at
 
-    kinds = {
-        "dates": at.is_date,
-        "dates with times": at.is_timestamp,
-        "times of day": at.is_time,
-        "durations": at.is_duration,
-    }
-    return next((kind for kind, is_of in kinds.items() if is_of(arrow_type)), None)
+    kinds = {"date": "dates", "timestamp": "dates with times", "time": "times of day", "duration": "durations"}
+    return next((words for kind, words in kinds.items() if getattr(at, f"is_{kind}")(arrow_type)), None)
 
 
 def _listed(values: Iterable[str], columns: Sequence[str], option: str, where: str) -> tuple[str, ...]:
     """The columns in a list such as ``a,b``; a name that has a comma in it is found as well."""
     names: dict[str, None] = {}
     for value in values:
-        parts = [value] if value in columns else [part.strip() for part in value.split(",") if part.strip()]
-        for name in parts:
+        listed = [value] if value in columns else [name.strip() for name in value.split(",") if name.strip()]
+        for name in listed:
             check_column(name, columns, option, where)
             names[name] = None
     return tuple(names)

@@ -9,6 +9,7 @@ from trueup.cli._answer import Answer, answer, file_in_title, given, judge_verdi
 from trueup.cli._columns import Columns, read_rows
 from trueup.cli._files import Reading, name_of
 from trueup.cli._printing import (
+    TERMS,
     facts,
     in_plural,
     metric_table,
@@ -172,7 +173,7 @@ def _print_segments(console: Console, segments: list[dict[str, Any]], n_draws: i
 
 
 def _print_notes(console: Console, result: Comparison) -> None:
-    notes = [f"Differences: candidate minus base. Intervals: {100 * (1 - result.significance):g} %."]
+    notes = [TERMS, f"Differences: candidate minus base. Intervals: {100 * (1 - result.significance):g} %."]
     if result.n_segments:
         what = in_plural(result.null_samples, "search", "searches")
         drawn = f", against {what} among equally good models" if result.null_samples else ""

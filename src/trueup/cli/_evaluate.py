@@ -22,7 +22,7 @@ from trueup.errors import DiagnosisError, FileError, ParameterError
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
 
-__all__ = ["Settings", "evaluate"]
+__all__ = ["Evaluating", "Settings", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def evaluate(
     drop: opt.Drop = None,
     categorical: opt.Categorical = None,
     test_size: Annotated[
-        float, opt.option("--test-size", "What share of the rows tests, roughly.", opt.MODEL, "SHARE")
+        float, opt.option("--test-size", "The share of the rows to test on, roughly.", opt.MODEL, "SHARE")
     ] = 0.3,
     max_rounds: opt.MaxRounds = 100,
     refit: Annotated[
@@ -85,7 +85,7 @@ def evaluate(
     strict: opt.Strict = False,
     fail_on: opt.FailOnVerdict = None,
 ) -> int | None:
-    """Calibrate scores on one part of the rows, and say from the other part whether to ship the result."""
+    """Calibrate scores on some of the rows, and test on the others whether to ship the result."""
     opt.refuse_both(features=features, drop=drop)
     if (table is None) == (manifest is None):
         raise WrongUsageError("Name one of these: a table, a folder of tables, or --manifest.")

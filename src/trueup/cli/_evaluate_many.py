@@ -10,20 +10,21 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli import _options as opt
 from trueup.cli._answer import Answer, answer, judge_verdicts
 from trueup.cli._errors import ExitCode, StoppedLate, error_line
-from trueup.cli._evaluate import Settings
+from trueup.cli._evaluate import Evaluating, Settings
 from trueup.cli._evaluate_screen import VERDICT_STYLES
 from trueup.cli._models import ModelSpec
 from trueup.cli._printing import in_plural, percent, plain_table, screen, shown, signed
 from trueup.errors import FileError, TrueupError
 
 if TYPE_CHECKING:
-    from trueup.evaluation import Evaluation, Outcome, Summary
+    from trueup.evaluation import Outcome, Summary
 
 __all__ = ["evaluate_many"]
 
@@ -34,7 +35,7 @@ _MOST_MODELS = 30
 
 def evaluate_many(
     models: list[ModelSpec],
-    evaluated: Callable[[ModelSpec], Evaluation],
+    evaluated: Evaluating,
     settings: Settings,
     *,
     output: str,
@@ -53,8 +54,8 @@ def evaluate_many(
 
     def compute() -> Summary:
         for place, spec in enumerate(models, 1):
-            what = f"{place}/{len(models)} {shown(spec.name)}"
-            outcome = _outcome(spec, evaluated, settings, out=out, what=what, quiet=to.quiet)
+            tell = partial(_tell, to.quiet, f"{place}/{len(models)} {shown(spec.name)}")
+            outcome = _outcome(spec, evaluated, settings, out, tell)
             if isinstance(outcome, tuple):
                 failures[spec.name] = outcome
             else:
@@ -89,13 +90,7 @@ def evaluate_many(
 
 
 def _outcome(
-    spec: ModelSpec,
-    evaluated: Callable[[ModelSpec], Evaluation],
-    settings: Settings,
-    *,
-    out: Path,
-    what: str,
-    quiet: bool,
+    spec: ModelSpec, evaluated: Evaluating, settings: Settings, out: Path, tell: Callable[[str], None]
 ) -> Outcome | tuple[str, bool]:
     """What became of a model; or why nothing did, and whether that is because --strict was given."""
     from trueup.errors import DiagnosisError
@@ -106,18 +101,18 @@ def _outcome(
         made_from = _made_from(spec, settings)
         kept = _finished(out / spec.name, made_from)
         if kept is not None:
-            _tell(quiet, f"{what}: {kept['verdict']}, as before")
+            tell(f": {kept['verdict']}, as before")
             return Outcome.of(spec.name, kept, report)
-        _tell(quiet, f"{what} ...")
+        tell(" ...")
         evaluation = evaluated(spec)
         evaluation.save(out / spec.name, title=f"Evaluation of {spec.name}", about=made_from)
-        _tell(quiet, f"{what}: {evaluation.verdict}")
+        tell(f": {evaluation.verdict}")
         return Outcome.of(spec.name, evaluation, report)
     except Exception as error:  # one model must not stop the others, whatever is wrong with it
         if not isinstance(error, (TrueupError, OSError)) and os.environ.get("TRUEUP_DEBUG", "") not in ("", "0"):
             raise
         why = error_line(error)
-        _tell(quiet, f"{what}: failed")
+        tell(": failed")
         return why, isinstance(error, DiagnosisError)
 
 
@@ -167,10 +162,10 @@ def _write(summary: Summary, out: Path) -> dict[str, str]:
     return {name: os.path.join(out, name) for name in SUMMARY_FILES}
 
 
-def _tell(quiet: bool, line: str) -> None:
+def _tell(quiet: bool, model: str, news: str) -> None:
     """A line of progress on stderr."""
     if not quiet:
-        print(line, file=sys.stderr)
+        print(f"{model}{news}", file=sys.stderr)
 
 
 def _print(summary: Summary, files: dict[str, str]) -> None:

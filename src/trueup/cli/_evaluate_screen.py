@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli._files import STANDARD_STREAM
 from trueup.cli._models import ModelSpec
-from trueup.cli._printing import facts, in_plural, metric_table, p_value_in_words, percent, screen, shown
+from trueup.cli._printing import TERMS, facts, in_plural, metric_table, p_value_in_words, percent, screen, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,11 +96,10 @@ def _rows_in_words(rows: RowFacts) -> str:
 
 
 def _how_sure(evaluation: Evaluation) -> str:
-    comparison = evaluation.comparison
-    sure = f"Intervals: {100 * (1 - comparison.significance):g} % confidence"
+    comparison, drawn = evaluation.comparison, ""
     if comparison.n_groups < comparison.n:
-        return f"{sure}, from resampling {comparison.n_groups:,} groups instead of single rows."
-    return f"{sure}."
+        drawn = f", from resampling {comparison.n_groups:,} groups instead of single rows"
+    return f"Intervals: {100 * (1 - comparison.significance):g} % confidence{drawn}. {TERMS}"
 
 
 def _draw_segments(console: Console, evaluation: Evaluation) -> None:

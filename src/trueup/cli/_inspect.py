@@ -91,23 +91,17 @@ def _feature_table(description: dict[str, Any]) -> Any:
 
 
 def _round_table(description: dict[str, Any]) -> Any:
-    columns = (">Round", ">Training loss", ">Validation loss", ">Theta", ">Logit change", "")
-    table = plain_table(*columns, indented=True)
+    columns = (">Round", ">Training loss", ">Validation loss", ">Theta", ">Logit change", "=")
+    table = plain_table(*columns, gap=1, indented=True)
     for record in description["history"]:
-        number = record["round"]
-        is_base = number == 0
-        # Of a round that was kept, the factor that the model applies; of another, the one that was tried.
-        theta = description["thetas"][number - 1] if record["kept"] and number else record["theta"]
-        remark = "base model" if is_base else "" if record["kept"] else "tried, not kept"
-        table.add_row(
-            str(number),
-            _loss(record["train_loss"]),
-            _loss(record["validation_loss"]),
-            "" if is_base else f"{theta:.4f}",
-            "" if is_base else f"{record['logit_change']:.4f}",
-            remark,
-            style=None if record["kept"] else "dim",
-        )
+        number, kept = record["round"], record["kept"]
+        cells = ["", "", "base model"]
+        if number:
+            # Of a round that was kept, the factor that the model applies; of another, the one that was tried.
+            theta = description["thetas"][number - 1] if kept else record["theta"]
+            cells = [f"{theta:.4f}", f"{record['logit_change']:.4f}", "" if kept else "tried, not kept"]
+        measured = (_loss(record[name]) for name in ("train_loss", "validation_loss"))
+        table.add_row(str(number), *measured, *cells, style=None if kept else "dim")
     return table
 
 

@@ -167,7 +167,14 @@ class PrimaryMetric(str, enum.Enum):
 
 
 Primary = Annotated[
-    PrimaryMetric, option("--primary", "The metric that must improve.", TESTS, "METRIC", case_sensitive=False)
+    PrimaryMetric,
+    option(
+        "--primary",
+        "The metric that must improve: log_loss, brier, prauc, auroc, ecce or ece.",
+        TESTS,
+        "METRIC",
+        case_sensitive=False,
+    ),
 ]
 Guardrails = Annotated[
     list[str] | None,
@@ -185,7 +192,7 @@ InputFormat = Annotated[
     Format | None,
     option(
         "--input-format",
-        "parquet, csv or arrow, if neither the first bytes nor the name of the file tell. Stdin is CSV by default.",
+        "parquet, csv or arrow. By default the first bytes or the name of the file tell; stdin is CSV.",
         INPUT,
         "FORMAT",
     ),
@@ -204,7 +211,7 @@ Stream = Annotated[
     flag(
         "--stream",
         "Read a file batch by batch, in memory that doesn't grow with it; folders, patterns and several files are "
-        "always read so. Each ECCE is then known up to a range.",
+        "always read so. Each calibration error (ECCE) is then known only as a range.",
         INPUT,
     ),
 ]
@@ -270,11 +277,17 @@ class FailOn(str, enum.Enum):
 
 FailOnVerdict = Annotated[
     FailOn | None,
-    option("--fail-on", "End with exit code 5 if the verdict is keep, inconclusive, or not-ship: either.", SCRIPTS),
+    option("--fail-on", "End with exit code 5 if the verdict is this one; not-ship stands for both.", SCRIPTS),
 ]
 FailAbove = Annotated[
     float | None,
-    option("--fail-above", "End with exit code 5 if the MCE is above so many sigmas.", SCRIPTS, "SIGMAS", min=0.0),
+    option(
+        "--fail-above",
+        "End with exit code 5 if the MCE, the worst segment's calibration error, is above so many sigmas.",
+        SCRIPTS,
+        "SIGMAS",
+        min=0.0,
+    ),
 ]
 FailOnSignificant = Annotated[
     bool, flag("--fail-on-significant", "End with exit code 5 if any segment is significantly wrong.", SCRIPTS)
@@ -298,17 +311,16 @@ def rules_of(primary: PrimaryMetric, guardrails: list[str] | None) -> dict[str, 
         return {"primary": primary.value}
     if guardrails == ["none"]:
         return {"primary": primary.value, "guardrails": ()}
+    known = [*(metric.value for metric in PrimaryMetric), "mce"]
     margins: dict[str, float] = {}
-    names = []
     for text in guardrails:
         name, equals, margin = text.partition("=")
-        known = [*(metric.value for metric in PrimaryMetric), "mce"]
         if name not in known:
             raise WrongUsageError(f"--guardrail: {name!r} is none of {', '.join(known)}.")
-        names.append(name)
         if equals:
             try:
                 margins[name] = float(margin)
             except ValueError:
                 raise WrongUsageError(f"--guardrail: {margin!r} is not a number.") from None
-    return {"primary": primary.value, "guardrails": tuple(names), "margins": margins}
+    names = tuple(text.partition("=")[0] for text in guardrails)
+    return {"primary": primary.value, "guardrails": names, "margins": margins}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trueup.cli._answer import Answer
 
 __all__ = [
+    "TERMS",
     "bytes_in_words",
     "check_stdout",
     "discard_stdout",
@@ -45,6 +46,11 @@ __all__ = [
 
 MAX_WIDTH = 100
 _OUTCOMES = {"improves": ("better", "green"), "worsens": ("worse", "red"), "unclear": ("unclear", "dim")}
+# Where a person first meets them.
+TERMS = (
+    "ECCE: the largest sum of errors over any range of scores; MCE: the largest ECCE of a segment; σ: in units of "
+    "what noise alone gives."
+)
 _TYPED: ContextVar[str] = ContextVar("_TYPED", default="")  # the command, for the last line of its reports
 
 

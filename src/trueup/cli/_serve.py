@@ -28,7 +28,7 @@ def serve(
         list[str] | None,
         opt.option(
             "--shadow",
-            "A candidate that scores the same traffic but changes no answer. NAME= says beside which model it runs.",
+            "A candidate that scores the same traffic but changes no answer. NAME= tells which model it runs beside.",
             opt.MODEL,
             "[NAME=]FILE",
         ),
