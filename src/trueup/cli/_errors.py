@@ -53,7 +53,7 @@ class StoppedLate(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def after_writing() -> Iterator[None]:
-    """Mark the part of a command after which "nothing was written" is no longer true."""
+    """Mark what a command does after writing, when "nothing was written" is no longer true."""
     try:
         yield
     except KeyboardInterrupt:

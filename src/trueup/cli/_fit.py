@@ -156,7 +156,7 @@ def fit(
         Answer(as_json, quiet),
         write=lambda model: model.save(output),
         describe=describe,
-        draw=lambda model, seconds: _print_summary(describe_model(model.model_), output, seconds),
+        draw=lambda model, seconds: _print(describe_model(model.model_), output, seconds),
     )
 
 
@@ -241,7 +241,7 @@ def _fitted_on_cluster(stream: Stream, parameters: dict[str, Any], by_role: dict
         return model
 
 
-def _print_summary(description: dict[str, Any], path: str, seconds: float) -> None:
+def _print(description: dict[str, Any], path: str, seconds: float) -> None:
     rounds, loss = description["rounds"], losses(description)
     features = description["features"]
     n_categorical = sum(feature["categorical"] for feature in features)
