@@ -66,7 +66,7 @@ def test_every_stop_names_its_fix_and_the_end_is_a_right_model(run, quick, custo
     assert "--score: 'percent.csv' has no column 'scor'. Did you mean 'score'?" in stop.err
     (tmp_path / "tabs.tsv").write_text((tmp_path / "percent.csv").read_text())
     stop = run("audit", "tabs.tsv", "--label=outcome", "--score=score", *draws)
-    assert stop.err.endswith("Several look joined there: name what separates them with --delimiter.\n")
+    assert stop.err.endswith("It looks like several joined: name what separates them with --delimiter.\n")
     # Dates, then percentages.
     stop = run("audit", "percent.csv", "--label=outcome", "--score=score", *draws)
     assert "Ignoring the column without a name: it is the index of a pandas DataFrame." in stop.err
