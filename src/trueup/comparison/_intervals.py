@@ -49,8 +49,6 @@ class Intervals:
     def around(self, difference: float, drawn: FloatArray) -> tuple[float, float, float]:
         """Of the MCE: the draws themselves, moved so that their mean is the difference.
 
-        Notes
-        -----
         Noise makes an MCE larger, by more where errors are smaller. So it is how draws lie around their own mean that
         tells how such a difference varies from sample to sample, not where they lie. The interval is for what samples
         of this size show on average.
@@ -58,24 +56,10 @@ class Intervals:
         return self._of(drawn - drawn.mean() + difference) if len(drawn) else (math.nan, math.nan, math.nan)
 
     def of_halves(self, difference: float, halves: FloatArray, sigmas: float) -> tuple[float, float, float]:
-        """Of ECCE or ECE: from the differences in both halves of random splits, a line a split.
+        """Of ECCE or ECE: the interval's ends and the p-value, from the differences in both halves of random splits.
 
-        Parameters
-        ----------
-        difference : float
-            The one of all rows.
-        halves : array of shape (n_splits, 2)
-            Those of the halves.
-        sigmas : float
-            The larger ECCE of the two models, in sigmas.
+        `halves` has one line per split, and `sigmas` is the larger ECCE of the two models in standard errors.
 
-        Returns
-        -------
-        tuple of float
-            The ends of the interval and the p-value.
-
-        Notes
-        -----
         Noise makes an ECCE or ECE larger. A half of the rows is the sample plus noise of the size that the sample has
         itself, and the other half is the sample minus this noise. Half of what they differ by varies as samples do in
         which noise is larger beside the error: as it should for models that are right, or very wrong, and too little in

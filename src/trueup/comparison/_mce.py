@@ -59,8 +59,6 @@ def measure_mce(
 ) -> MetricDifference:
     """The MCE of both models, with an interval for the difference.
 
-    Notes
-    -----
     How the difference varies from sample to sample depends on how large the errors are without noise, and what a sample
     shows has noise in it already: were more of it added, it would count twice. What is known without it is by how much
     the models differ, for labels have no part in that. So draws are noise around a truth midway between the two
@@ -85,26 +83,12 @@ def measure_mce(
 
 @dataclass(frozen=True, eq=False)
 class SearchedModel:
-    """One model's rows and its segments.
+    """One model's rows and its segments."""
 
-    Attributes
-    ----------
-    rows : ScoredRows
-        The rows in order of its scores.
-    grid : SegmentGrid
-        The segments.
-    codes : array of uint8
-        The codes of the grid's partitions, a line each, in the order of the rows.
-    cells : Cells
-        The same, for the kernel.
-    sums : SegmentSums
-        What was found in each segment.
-    """
-
-    rows: ScoredRows
+    rows: ScoredRows  # in order of its scores
     grid: SegmentGrid
-    codes: npt.NDArray[np.uint8]
-    cells: _native.Cells
+    codes: npt.NDArray[np.uint8]  # of the grid's partitions, a line each, in the order of the rows
+    cells: _native.Cells  # the same, for the kernel
     sums: SegmentSums
 
     @property

@@ -23,32 +23,16 @@ _OF_RARER_CLASS = {"ecce": 0.05, "ece": 0.05}
 
 @dataclass(frozen=True)
 class MetricDifference:
-    """A metric of both models.
-
-    Attributes
-    ----------
-    metric : str
-        Its name.
-    base, candidate : float
-        Its values.
-    low, high : float
-        The interval for the candidate's minus the base's; NaN without one.
-    p_value : float
-        The chance of a difference at least as far from 0, either way, if there is none; NaN without an interval.
-    role : str
-        "primary", "guardrail" or "shown".
-    margin : float
-        By how much a guardrail may be worse; NaN if it is none.
-    """
+    """A metric of both models."""
 
     metric: str
     base: float
     candidate: float
-    low: float = math.nan
+    low: float = math.nan  # the interval for the candidate's minus the base's; NaN without one
     high: float = math.nan
-    p_value: float = math.nan
-    role: str = "shown"
-    margin: float = math.nan
+    p_value: float = math.nan  # the chance of a difference at least as far from 0 if there is none
+    role: str = "shown"  # or "primary", or "guardrail"
+    margin: float = math.nan  # by how much a guardrail may be worse
 
     @property
     def difference(self) -> float:

@@ -26,27 +26,15 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RankedModel:
-    """Rows in order of one model's scores, the highest first.
-
-    Attributes
-    ----------
-    group : array of int32
-        Which group each row is in.
-    weight, positive, residual : arrays of float64
-        Of each row its weight, weight times label, and weight times (label minus score).
-    ends, bin : arrays of uint8
-        Whether the next row has another score, and the bin of the score.
-    group_weight : array of float64
-        The weight of each group.
-    """
+    """Rows in order of one model's scores, the highest first."""
 
     group: npt.NDArray[np.int32]
     weight: FloatArray
-    positive: FloatArray
-    residual: FloatArray
-    ends: ByteArray
-    bin: ByteArray
-    group_weight: FloatArray
+    positive: FloatArray  # weight times label
+    residual: FloatArray  # weight times (label minus score)
+    ends: ByteArray  # whether the next row has another score
+    bin: ByteArray  # of the score
+    group_weight: FloatArray  # of each group
 
     def measured(self) -> dict[str, float]:
         """AUROC, average precision, ECCE and ECE; rows of one score count at once."""

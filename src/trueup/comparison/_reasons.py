@@ -47,31 +47,15 @@ class Reason:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the verdict rests on besides the metrics.
+    """What the verdict rests on besides the metrics."""
 
-    Attributes
-    ----------
-    n_groups : int
-        Of how many groups, or rows, the data are.
-    is_grouped : bool
-        Whether these are groups.
-    is_identical : bool
-        Whether both models give every row the same score.
-    n_segments : int
-        Segments that were tested.
-    harmed : sequence of str
-        Segments that are significantly worse, worst first.
-    significance, power : float
-        The error rate of the tests, and the chance that a difference is found.
-    """
-
-    n_groups: int
+    n_groups: int  # how many groups there are, or rows if these are not grouped
     is_grouped: bool
-    is_identical: bool
-    n_segments: int
-    harmed: Sequence[str]
+    is_identical: bool  # whether both models give every row the same score
+    n_segments: int  # segments that were tested
+    harmed: Sequence[str]  # segments that are significantly worse, worst first
     significance: float
-    power: float
+    power: float  # the chance with which a difference is to be found
 
     @property
     def unit(self) -> str:
@@ -159,19 +143,19 @@ def _segments(facts: Facts) -> Reason:
 
 def _data(primary: MetricDifference, facts: Facts, all_hold: bool) -> list[Reason]:
     if facts.is_identical:
-        text = "The candidate gives every row the same score as the base: there is nothing to compare."
+        text = "The candidate gives every row the same score as the base, so there is nothing to compare."
         return [Reason("identical_scores", "data", False, text)]
     if all_hold or primary.outcome != "unclear":
         return []
     if math.isnan(primary.low):
-        text = f"There {'is one group' if facts.is_grouped else 'is one row'} only, which shows no spread."
+        text = f"There is only one {'group' if facts.is_grouped else 'row'}, so nothing shows how much results vary."
         return [Reason("too_little_data", "data", False, text, {"n": facts.n_groups})]
     detectable = _detectable(primary, facts)
     unit = facts.unit
     values: dict[str, Any] = {"minimum_detectable": detectable, "n": facts.n_groups, "unit": unit}
     text = (
-        f"With {facts.n_groups:,} {unit}, a difference of {detectable:.2g} would be found in "
-        f"{100 * facts.power:g} % of cases"
+        f"With {facts.n_groups:,} {unit}, a difference of {detectable:.2g} would be found {100 * facts.power:g} % of "
+        "the time"
     )
     if primary.difference != 0:
         needed = math.ceil(facts.n_groups * (detectable / abs(primary.difference)) ** 2)

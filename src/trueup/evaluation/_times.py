@@ -24,19 +24,7 @@ def read_times(column: Column, what: str) -> Times:
     """When each row is from: numbers such as years, dates, or dates and times.
 
     Text is read only where every value is a date in ISO 8601, or a month such as 2024-03: of any other text the
-    order is anybody's guess.
-
-    Parameters
-    ----------
-    column : Column
-        The values.
-    what : str
-        What messages call them.
-
-    Returns
-    -------
-    array of numbers or of ``datetime64``
-        One a row, none of them missing.
+    order is anybody's guess. There is one time per row, and none is missing; `what` is what messages call them.
     """
     times = _ordered(column, what)
     missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times.astype(np.float64))
