@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
 from trueup._scoring import Observed
-from trueup.serving._gateway import ClientGoneError, Exchange, Receive, Reply, Scope
+from trueup.serving._gateway import ClientGoneError, Exchange, Receive, Reply, Scope, TimeLimit
 from trueup.serving._json_body import read_json, write_json
 from trueup.serving._metrics import Counted, Metrics, digest_of
 from trueup.serving._models import Served, ServedModels
@@ -41,19 +39,6 @@ class Admission:
         self.bytes_held = 0
         self.in_work = 0
 
-    @contextmanager
-    def body(self) -> Iterator[bytearray]:
-        """Hold one body for as long as the block lasts.
-
-        It is one piece of memory, which goes back when it is freed; thousands of small pieces would not.
-        """
-        body = bytearray()
-        try:
-            yield body
-        finally:
-            self.bytes_held -= len(body)
-            body.clear()  # now, and not when the traceback of an error that refers to it is collected
-
     def add(self, body: bytearray, more: bytes) -> None:
         """Add bytes to a body that is held; a `Problem` if that is too much."""
         if self.bytes_held + len(more) > self._max_bytes and len(body) + len(more) > _SMALL:
@@ -61,16 +46,16 @@ class Admission:
         self.bytes_held += len(more)
         body += more
 
-    @contextmanager
-    def work(self) -> Iterator[None]:
-        """Hold a place for a request whose body is there; a `Problem` if there is none."""
+    def free(self, body: bytearray) -> None:
+        """Give a body's memory back: now, and not when the traceback of an error that refers to it is collected."""
+        self.bytes_held -= len(body)
+        body.clear()
+
+    def begin(self) -> None:
+        """Take a place for a request whose body is there; a `Problem` if there is none."""
         if self.in_work >= self._max_requests:
             raise Problem("overloaded", f"The server is working on {self.in_work:,} requests, the most it takes.")
         self.in_work += 1
-        try:
-            yield
-        finally:
-            self.in_work -= 1
 
 
 class CalibrateEndpoint:
@@ -90,16 +75,12 @@ class CalibrateEndpoint:
         media_type = _media_type(headers)
         self._check_length(headers)
         score_column = _score_column(scope.get("query_string", b""))
-        with self.admission.body() as held:
+        held = bytearray()  # one piece of memory, which goes back when it is freed; thousands of small ones would not
+        try:
             body = await self._read_body(exchange, receive, held)
-            with self.admission.work():
-                work = partial(self._work, body, media_type, name, served, score_column)
-                if media_type == JSON and len(body) <= _AT_ONCE:
-                    answer, batch, observed, digest = work()
-                else:
-                    answer, batch, observed, digest = await asyncio.get_running_loop().run_in_executor(
-                        self._threads, work
-                    )
+            answer, batch, observed, digest = await self._in_turn(body, media_type, name, served, score_column)
+        finally:
+            self.admission.free(held)
         exchange.rows = len(batch.scores)
         self._metrics.record(digest)
         sha256 = (b"x-model-sha256", served.loaded.sha256.encode())
@@ -113,6 +94,19 @@ class CalibrateEndpoint:
         self._threads.shutdown()
         if self.shadow is not None:
             self.shadow.close()
+
+    async def _in_turn(
+        self, body: bytes, media_type: str, *more: Any
+    ) -> tuple[bytes, RowBatch, Observed, list[Counted]]:
+        """Do the work at once if it is little, in a thread if not."""
+        self.admission.begin()
+        try:
+            if media_type == JSON and len(body) <= _AT_ONCE:
+                return self._work(body, media_type, *more)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._work, body, media_type, *more)
+        finally:
+            self.admission.in_work -= 1
 
     def _work(
         self, body: bytes, media_type: str, name: str, served: Served, score_column: str | None
@@ -134,25 +128,20 @@ class CalibrateEndpoint:
     async def _read_body(self, exchange: Exchange, receive: Receive, held: bytearray) -> bytes:
         """The whole body, counted as it comes."""
         seconds = self._options.request_seconds
-        try:
-            body = await asyncio.wait_for(self._collect(receive, held), seconds)
-        except asyncio.TimeoutError:
-            exchange.body_read = True  # as far as it will be: nobody waits for the rest
-            raise Problem("slow-body", f"The body was not complete after {seconds:g} s.") from None
-        exchange.body_read = True
-        return body
-
-    async def _collect(self, receive: Receive, held: bytearray) -> bytes:
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGoneError
-            more: bytes = message.get("body", b"")
-            if len(held) + len(more) > self._options.max_body_bytes:
-                raise _too_large(self._options.max_body_bytes)
-            self.admission.add(held, more)
-            if not message.get("more_body", False):
-                return bytes(held)
+        with TimeLimit(seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGoneError
+                more: bytes = message.get("body", b"")
+                if len(held) + len(more) > self._options.max_body_bytes:
+                    raise _too_large(self._options.max_body_bytes)
+                self.admission.add(held, more)
+                if not message.get("more_body", False):
+                    exchange.body_read = True
+                    return bytes(held)
+        exchange.body_read = True  # as far as it will be: nobody waits for the rest
+        raise Problem("slow-body", f"The body was not complete after {seconds:g} s.")
 
     def _check_length(self, headers: dict[bytes, bytes]) -> None:
         """Refuse a body that says itself that it is too large, before a byte of it is read."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import hmac
 import itertools
@@ -19,7 +18,7 @@ from trueup.serving._metrics import Metrics
 from trueup.serving._options import ServerOptions
 from trueup.serving._problems import MEDIA_TYPE, Problem
 
-__all__ = ["ClientGoneError", "Exchange", "Gateway", "Receive", "Reply", "Scope", "Send", "TokenCheck"]
+__all__ = ["ClientGoneError", "Exchange", "Gateway", "Receive", "Reply", "Scope", "Send", "TimeLimit", "TokenCheck"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -50,6 +49,30 @@ class Exchange:
     authorized: bool = False
     body_read: bool = False
     started: float = field(default_factory=time.perf_counter)
+
+
+class TimeLimit:
+    """A block that is left, in silence, if it takes longer than some seconds.
+
+    It is `asyncio.timeout` of Python 3.11 without an error. `asyncio.wait_for` would start a task for every body.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        self._task, self._passed = asyncio.current_task(), False
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._end)
+
+    def _end(self) -> None:
+        if self._task is not None:
+            self._passed = self._task.cancel()
+
+    def __exit__(self, kind: type[BaseException] | None, *more: object) -> bool:
+        self._timer.cancel()
+        if self._passed:  # from Python 3.11 on, a task counts who wants it to end
+            getattr(self._task, "uncancel", int)()
+        return self._passed and kind is asyncio.CancelledError
 
 
 class TokenCheck:
@@ -156,12 +179,10 @@ class Gateway:
         To leave it unread would reset the connection, and the client would lose the answer that says why.
         """
 
-        async def discard(left: int) -> None:
+        left = 4 * self._options.max_body_bytes
+        with TimeLimit(self._options.request_seconds):
             while left > 0 and (message := await receive()).get("more_body", False):
                 left -= len(message.get("body", b""))
-
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(discard(4 * self._options.max_body_bytes), self._options.request_seconds)
 
     def _finish(self, exchange: Exchange) -> None:
         seconds = time.perf_counter() - exchange.started

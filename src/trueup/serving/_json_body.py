@@ -16,7 +16,7 @@ __all__ = ["read_json", "write_json"]
 Floats = npt.NDArray[np.float64]
 _MEMBERS = {"rows", "scores"}
 _OPENED_A_ROW, _OPENED_ANYHOW = 4, 4096
-_SCORE_TYPES = {float, int, type(None)}
+_SCORE_TYPES = {float, int}
 
 
 def read_json(body: bytes, plan: RowPlan, *, max_rows: int, score_column: str | None = None) -> JsonBatch:
@@ -65,7 +65,7 @@ def _members(request: Any) -> tuple[list[Any], list[Any] | None]:
 
 def _check_rows(rows: list[Any], plan: RowPlan, score_name: str) -> None:
     """Check that rows are objects, and their names."""
-    needed = set(plan.columns)
+    needed = plan.types.keys()
     with_score = needed | {score_name}
     for place, row in enumerate(rows):
         if not isinstance(row, dict):
@@ -136,15 +136,10 @@ def _scores(rows: list[dict[str, Any]], given: list[Any] | None, plan: RowPlan, 
 
 
 def _checked(values: list[Any], where: str) -> Floats:
-    if set(map(type, values)) <= _SCORE_TYPES:
-        scores = np.array(values, dtype=np.float64)  # None becomes NaN
-        wrong = (scores < 0) | (scores > 1)
-    else:
-        wrong = np.array([type(value) not in _SCORE_TYPES for value in values])
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise Problem("bad-score", f"Row {row:,}, {where}: expected a number in [0, 1] or null.", row=row)
-    return scores
+    for row, value in enumerate(values):
+        if value is not None and (type(value) not in _SCORE_TYPES or not 0 <= value <= 1):
+            raise Problem("bad-score", f"Row {row:,}, {where}: expected a number in [0, 1] or null.", row=row)
+    return np.array(values, dtype=np.float64)  # None becomes NaN
 
 
 def _named(value: Any) -> str:

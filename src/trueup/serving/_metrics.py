@@ -13,18 +13,37 @@ import json
 import mmap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from trueup._scoring import Observed
 
-__all__ = ["HEARTBEAT", "STOPPING", "Counted", "CounterBlock", "Metrics", "digest_of", "histogram", "make_blocks"]
+__all__ = [
+    "HEARTBEAT",
+    "STOPPING",
+    "Counted",
+    "CounterBlock",
+    "Metrics",
+    "digest_of",
+    "histogram",
+    "make_blocks",
+    "tally",
+]
 
 Key: TypeAlias = tuple[str, tuple[str, ...]]
 Floats = npt.NDArray[np.float64]
-Counted: TypeAlias = tuple[str, tuple[str, ...], float | Floats]
+
+
+class _Few(NamedTuple):
+    """The few entries that grow of an array of counts: for one row, arrays cost more than scoring it."""
+
+    size: int
+    grown: list[tuple[int, float]]
+
+
+Counted: TypeAlias = tuple[str, tuple[str, ...], float | Floats | _Few]
 
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 SCORES = (0.01, 0.02, 0.05, *(n / 10 for n in range(1, 10)), 0.95, 0.98, 0.99, 1.0)
@@ -81,23 +100,29 @@ class CounterBlock:
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
         self._values: Floats = np.frombuffer(memory, np.float64, _N_VALUES)
+        self._numbers = memoryview(memory)[: 8 * _N_VALUES].cast("d")  # the same; quicker for single numbers
         if self._values[_USED] == 0:
             self._values[_USED] = _FIRST
         self.marks = self._values[_KEY_BYTES + 1 : _FIRST]  # at HEARTBEAT and STOPPING
         self._places = {key: start for key, start, _ in self._entries()}
 
-    def add(self, name: str, labels: tuple[str, ...], amounts: float | Floats) -> None:
+    def add(self, name: str, labels: tuple[str, ...], amounts: float | Floats | _Few) -> None:
         """Add to the counters of a name and labels; what no longer fits is not counted."""
-        size = len(amounts) if isinstance(amounts, np.ndarray) else 1
+        size = len(amounts) if isinstance(amounts, np.ndarray) else amounts.size if isinstance(amounts, _Few) else 1
         start = self._place(name, labels, size)
-        if start is not None:
+        if start is None:
+            return
+        if isinstance(amounts, np.ndarray):
             self._values[start : start + size] += amounts
+        else:
+            for place, amount in amounts.grown if isinstance(amounts, _Few) else ((0, amounts),):
+                self._numbers[start + place] += amount
 
     def put(self, name: str, labels: tuple[str, ...], value: float) -> None:
         """Set the number of a name and labels."""
         start = self._place(name, labels, 1)
         if start is not None:
-            self._values[start] = value
+            self._numbers[start] = value
 
     def read(self) -> Iterator[tuple[Key, Floats]]:
         """All counters, as they are now."""
@@ -133,26 +158,30 @@ class CounterBlock:
 
 def digest_of(model: str, scores: Floats, observed: Observed) -> list[Counted]:
     """What is counted of a request's rows, which is numbers only and of all rows together."""
-    present, after = scores[~np.isnan(scores)], observed.probabilities[~np.isnan(observed.probabilities)]
     digest: list[Counted] = [
         ("trueup_rows", (model,), len(scores)),
-        ("trueup_base_score", (model,), histogram(present, SCORES)),
-        ("trueup_calibrated_score", (model,), histogram(after, SCORES)),
+        ("trueup_base_score", (model,), tally(scores, SCORES)),
+        ("trueup_calibrated_score", (model,), tally(observed.probabilities, SCORES)),
     ]
-    if len(present) < len(scores):
-        digest.append(("trueup_missing_scores", (model,), len(scores) - len(present)))
+    if n_missing := int(np.count_nonzero(np.isnan(scores))):
+        digest.append(("trueup_missing_scores", (model,), n_missing))
     digest += [("trueup_missing_values", (model, feature), count) for feature, count in observed.missing.items()]
     return digest + [("trueup_unseen_categories", (model, name), count) for name, count in observed.unseen.items()]
+
+
+def tally(values: Floats, bounds: tuple[float, ...]) -> Floats | _Few:
+    """The histogram of the values that are there, in the form that is quickest to add."""
+    if len(values) > _FEW:
+        return histogram(values[~np.isnan(values)], bounds)
+    present = [value for value in values.tolist() if value == value]  # noqa: PLR0124 - not NaN, without a call
+    grown = [(bisect.bisect_left(bounds, value), 1.0) for value in present]
+    return _Few(len(bounds) + 2, [*grown, (len(bounds) + 1, sum(present))])
 
 
 def histogram(values: Floats, bounds: tuple[float, ...]) -> Floats:
     """How many values are at most each bound and above the one before; then those above all; then the sum."""
     counts = np.zeros(len(bounds) + 2)
-    if len(values) <= _FEW:
-        for value in values.tolist():
-            counts[bisect.bisect_left(bounds, value)] += 1
-    else:
-        counts[:-1] = np.bincount(np.searchsorted(np.array(bounds), values), minlength=len(bounds) + 1)
+    counts[:-1] = np.bincount(np.searchsorted(np.array(bounds), values), minlength=len(bounds) + 1)
     counts[-1] = values.sum()
     return counts
 
@@ -179,10 +208,8 @@ class Metrics:
     def record_request(self, route: str, status: int, seconds: float) -> None:
         """Count a request that has been answered."""
         self.count("trueup_requests", route, str(status))
-        counts = np.zeros(len(SECONDS) + 2)
-        counts[bisect.bisect_left(SECONDS, seconds)] = 1
-        counts[-1] = seconds
-        self.own.add("trueup_request_seconds", (route,), counts)
+        grown = [(bisect.bisect_left(SECONDS, seconds), 1.0), (len(SECONDS) + 1, seconds)]
+        self.own.add("trueup_request_seconds", (route,), _Few(len(SECONDS) + 2, grown))
 
     def totals(self) -> dict[str, dict[tuple[str, ...], Floats]]:
         """The counters of all processes together, by name and labels."""
