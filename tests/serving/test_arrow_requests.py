@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import trueup
 from small_fits import quick
-from trueup.serving._arrow import read_arrow, write_arrow
-from trueup.serving._arrow_messages import check_messages
+from trueup.serving._arrow import check_messages, read_arrow, write_arrow
 from trueup.serving._problems import Problem
 from trueup.serving._rows import RowPlan
 

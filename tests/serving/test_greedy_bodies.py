@@ -16,8 +16,7 @@ import trueup
 from small_fits import quick
 from trueup.baselines import IsotonicCalibrator
 from trueup.serving import _arrow
-from trueup.serving._arrow import read_arrow
-from trueup.serving._arrow_messages import check_messages
+from trueup.serving._arrow import check_messages, read_arrow
 from trueup.serving._json_body import read_json
 from trueup.serving._problems import Problem
 from trueup.serving._rows import RowPlan

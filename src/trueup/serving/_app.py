@@ -18,8 +18,8 @@ from trueup.serving._gateway import Exchange, Gateway, Receive, Reply, Scope, Se
 from trueup.serving._logs import Log
 from trueup.serving._metrics import HEARTBEAT, Metrics
 from trueup.serving._models import ServedModels
-from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
+from trueup.serving._serve import ServerOptions
 from trueup.serving._shadow import Shadow
 
 __all__ = ["Application"]

@@ -13,9 +13,9 @@ from trueup.serving._gateway import ClientGoneError, Exchange, Receive, Reply, S
 from trueup.serving._json_body import read_json, write_json
 from trueup.serving._metrics import Counted, Metrics, digest_of
 from trueup.serving._models import Served, ServedModels
-from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
 from trueup.serving._rows import RowBatch
+from trueup.serving._serve import ServerOptions
 from trueup.serving._shadow import Shadow
 
 __all__ = ["ARROW", "JSON", "CalibrateEndpoint"]

@@ -14,8 +14,8 @@ from typing import Any
 
 from trueup.serving._gateway import Scope
 from trueup.serving._models import Served
-from trueup.serving._options import ServerOptions
 from trueup.serving._problems import KINDS, MEDIA_TYPE, template
+from trueup.serving._serve import ServerOptions
 
 __all__ = ["docs_page", "example_of", "openapi"]
 

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from trueup.serving._logs import Log
 from trueup.serving._metrics import Metrics
-from trueup.serving._options import ServerOptions
 from trueup.serving._problems import MEDIA_TYPE, Problem
+from trueup.serving._serve import ServerOptions
 
 __all__ = ["ClientGoneError", "Exchange", "Gateway", "Receive", "Reply", "Scope", "Send", "TimeLimit", "TokenCheck"]
 

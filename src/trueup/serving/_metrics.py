@@ -12,7 +12,7 @@ import bisect
 import json
 import mmap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -71,12 +71,7 @@ _FAMILIES: Mapping[str, tuple[str, str, tuple[str, ...], tuple[float, ...]]] = {
     "trueup_base_score": ("histogram", "Scores before calibration.", ("model",), SCORES),
     "trueup_calibrated_score": ("histogram", "Scores after calibration.", ("model",), SCORES),
     "trueup_shadow_score": ("histogram", "Scores of the candidate.", ("model",), SCORES),
-    "trueup_shadow_difference": (
-        "histogram",
-        "Distance of the candidate's score from the answer.",
-        ("model",),
-        DIFFERENCES,
-    ),
+    "trueup_shadow_difference": ("histogram", "From the answer to the candidate's score.", ("model",), DIFFERENCES),
     "trueup_shadow_dropped_rows": ("counter", "Rows that the candidate had no time for.", ("model",), ()),
     "trueup_shadow_errors": ("counter", "Requests that the candidate could not score.", ("model",), ()),
     "trueup_model_reloads": ("counter", "Changes of a model's file, by outcome.", ("model", "outcome"), ()),
@@ -222,34 +217,22 @@ class Metrics:
 
     def exposition(self, gauges: Iterable[tuple[str, tuple[str, ...], float]]) -> tuple[bytes, str]:
         """All metrics, and gauges that are known only now, in Prometheus's text format, and its media type."""
-        from prometheus_client import CollectorRegistry
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-        totals = self.totals()
+        totals: dict[str, Any] = self.totals()
         for name, labels, value in gauges:
-            totals.setdefault(name, {})[labels] = np.array([value])
-        registry = CollectorRegistry()
-        registry.register(_Collector(totals))
-        return generate_latest(registry), CONTENT_TYPE_LATEST
-
-
-@dataclass(frozen=True, eq=False)
-class _Collector:
-    """Totals in the form that the Prometheus client writes."""
-
-    totals: dict[str, dict[tuple[str, ...], Floats]]
-
-    def collect(self) -> Iterator[Any]:
-        """Each metric with all its labels."""
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-
+            totals.setdefault(name, {})[labels] = [value]
         kinds = {"counter": CounterMetricFamily, "gauge": GaugeMetricFamily, "histogram": HistogramMetricFamily}
+        metrics = []
         for name, (kind, said, label_names, bounds) in _FAMILIES.items():
             metric: Any = kinds[kind](name, said, labels=label_names)
-            for labels, counts in sorted(self.totals.get(name, {}).items(), key=lambda entry: entry[0]):
+            for labels, counts in sorted(totals.get(name, {}).items(), key=lambda entry: entry[0]):
                 if kind == "histogram":
                     buckets = zip([*map(repr, bounds), "+Inf"], np.cumsum(counts[:-1]).tolist(), strict=True)
                     metric.add_metric(labels, list(buckets), float(counts[-1]))
                 else:
                     metric.add_metric(labels, float(counts[0]))
-            yield metric
+            metrics.append(metric)
+        registry: Any = SimpleNamespace(collect=lambda: metrics)
+        return generate_latest(registry), CONTENT_TYPE_LATEST

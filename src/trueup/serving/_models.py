@@ -9,9 +9,9 @@ from typing import Any
 
 from trueup._model import map_entry
 from trueup.errors import ModelFileError
-from trueup.serving._options import ServerOptions
 from trueup.serving._problems import Problem
 from trueup.serving._rows import RowPlan, check_servable
+from trueup.serving._serve import ServerOptions
 from trueup.serving._slot import LoadedModel, ModelSlot
 
 __all__ = ["Served", "ServedModels"]
@@ -25,24 +25,22 @@ class Served:
     plan: RowPlan
 
 
-class _Entry:
+class _Entry(ModelSlot):
     """A name's model file, and what is served from it."""
 
+    _served: Served | None = None
+
     def __init__(self, path: str, *, strict: bool, max_memory: int) -> None:
-        # One thread per table: the workers are the threads.
-        self.slot = ModelSlot(path, n_jobs=1, accept=check_servable, max_memory=max_memory)
+        super().__init__(path, n_jobs=1, accept=check_servable, max_memory=max_memory)  # the workers are the threads
         self._strict = strict
-        self._served = self._serve(self.slot.current)
 
     @property
     def served(self) -> Served:
         """What is in use now."""
-        if self._served.loaded is not (loaded := self.slot.current):
-            self._served = self._serve(loaded)
-        return self._served
-
-    def _serve(self, loaded: LoadedModel) -> Served:
-        return Served(loaded, RowPlan.of(loaded.calibrator.model, strict=self._strict))
+        served, loaded = self._served, self.current
+        if served is None or served.loaded is not loaded:
+            self._served = served = Served(loaded, RowPlan.of(loaded.calibrator.model, strict=self._strict))
+        return served
 
 
 class ServedModels:
@@ -76,26 +74,23 @@ class ServedModels:
         """Look at all files; the name, whether it was swapped, and what is wrong, of each that has changed."""
         named = [*self._entries.items(), *((f"{name}:shadow", entry) for name, entry in self._shadows.items())]
         for name, entry in named:
-            before = entry.slot.error
-            swapped = entry.slot.reload(force=force)
-            error = entry.slot.error
+            before = entry.error
+            swapped = entry.reload(force=force)
+            error = entry.error
             if swapped or error != before or (force and error is not None):
                 yield name, swapped, error
 
     def gauges(self) -> Iterator[tuple[str, tuple[str, ...], float]]:
         """The models as `/metrics` shows them: names, labels and values."""
         for name, entry in self._entries.items():
-            loaded = entry.slot.current
+            loaded = entry.current
             yield "trueup_model_info", (name, loaded.sha256), 1.0
             yield "trueup_model_loaded_timestamp_seconds", (name,), loaded.loaded_at
-            yield "trueup_model_file_bad", (name,), float(entry.slot.error is not None)
+            yield "trueup_model_file_bad", (name,), float(entry.error is not None)
 
     def state(self) -> dict[str, Any]:
         """What is in use under each name, and why the file there now is not, if so."""
-        return {
-            name: {"sha256": entry.slot.current.sha256, "error": entry.slot.error}
-            for name, entry in self._entries.items()
-        }
+        return {name: {"sha256": one.current.sha256, "error": one.error} for name, one in self._entries.items()}
 
     def describe_all(self) -> dict[str, Any]:
         """All models, the default first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -168,20 +168,10 @@ def _read_time(text: str) -> dt.datetime:
 
 
 @dataclass(frozen=True, eq=False)
-class RowBatch:
-    """Rows whose names have been checked, and their base scores, NaN where missing."""
+class JsonBatch:
+    """Rows from JSON whose names have been checked, and their base scores, NaN where missing."""
 
     scores: Floats
-
-    def score(self, calibrator: Calibrator, plan: RowPlan) -> Observed:
-        """The probabilities; a `Problem` if a value can't be used."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, eq=False)
-class JsonBatch(RowBatch):
-    """Rows from JSON: values by column."""
-
     rows: Sequence[Mapping[str, Any]]
 
     def score(self, calibrator: Calibrator, plan: RowPlan) -> Observed:
@@ -199,9 +189,10 @@ class JsonBatch(RowBatch):
 
 
 @dataclass(frozen=True, eq=False)
-class ArrowBatch(RowBatch):
-    """Rows from an Arrow stream: a table with the columns of the model."""
+class ArrowBatch:
+    """Rows from an Arrow stream: their scores, and a table with the columns of the model."""
 
+    scores: Floats
     table: pa.Table
 
     def score(self, calibrator: Calibrator, plan: RowPlan) -> Observed:
@@ -213,6 +204,9 @@ class ArrowBatch(RowBatch):
             if error.__cause__ is not None:
                 _check_readable(columns)
             raise _problem_of(error) from error
+
+
+RowBatch: TypeAlias = JsonBatch | ArrowBatch
 
 
 def _check_readable(columns: Mapping[str, pa.ChunkedArray]) -> None:

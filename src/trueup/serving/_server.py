@@ -35,7 +35,7 @@ from trueup.serving._gateway import MAX_HEADER_BYTES
 from trueup.serving._logs import Log, open_standard_streams
 from trueup.serving._metrics import HEARTBEAT, STOPPING, CounterBlock, Metrics, make_blocks
 from trueup.serving._models import ServedModels
-from trueup.serving._options import ServerOptions
+from trueup.serving._serve import ServerOptions
 
 __all__ = ["Server", "listen", "refuse_new_connections"]
 

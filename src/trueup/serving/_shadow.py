@@ -17,7 +17,7 @@ from trueup.serving._metrics import DIFFERENCES, SCORES, Counted, Metrics, histo
 from trueup.serving._models import Served, ServedModels
 from trueup.serving._rows import RowBatch
 
-__all__ = ["Shadow", "ShadowLog"]
+__all__ = ["Shadow"]
 
 Floats = npt.NDArray[np.float64]
 _MAX_ROWS_WAITING = 200_000
@@ -32,36 +32,11 @@ class _Job(NamedTuple):
     answer: Floats
 
 
-class ShadowLog:
-    """A file of JSON lines: the base score, the answer and the candidate's score of each row, and no features.
-
-    Lines are added to it. Workers share it: each writes whole lines in one go.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
-
-    def write(self, job: _Job, candidate: Floats, sha256: str) -> None:
-        """Add a line a row, unless the file is full."""
-        if os.fstat(self._file).st_size >= MAX_LOG_BYTES:
-            return
-        every = {"model": job.name, "request": job.request, "candidate_sha256": sha256[:12]}
-        rows = zip(job.batch.scores.tolist(), job.answer.tolist(), candidate.tolist(), strict=True)
-        lines = [
-            orjson.dumps({**every, "row": row, "base": base, "answer": answer, "candidate": shadowed})
-            for row, (base, answer, shadowed) in enumerate(rows)
-        ]
-        os.write(self._file, b"\n".join(lines) + b"\n")
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
-
-
 class Shadow:
     """One thread of low priority that scores what it is offered; what it has no time for is dropped and counted.
 
-    `call` runs a function in the thread that owns the metrics, which no other thread touches.
+    `call` runs a function in the thread that owns the metrics, which no other thread touches. To the file `log`, a line
+    of JSON is added per row, with the base score, the answer and the candidate's score, and no features.
     """
 
     def __init__(
@@ -72,7 +47,7 @@ class Shadow:
         log: str | None = None,
     ) -> None:
         self._models, self._metrics, self._call = models, metrics, call
-        self._log = None if log is None else ShadowLog(log)
+        self._log = None if log is None else os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._waiting = 0
         self._lock = threading.Lock()
@@ -97,7 +72,7 @@ class Shadow:
         self._jobs.put(None)
         self._thread.join(seconds)
         if self._log is not None and not self._thread.is_alive():
-            self._log.close()
+            os.close(self._log)
 
     def _run(self) -> None:
         with contextlib.suppress(OSError, AttributeError):  # threads have priorities of their own on Linux only
@@ -117,8 +92,14 @@ class Shadow:
             known = ~np.isnan(candidate) & ~np.isnan(job.answer)
             scores = histogram(candidate[known], SCORES)
             differences = histogram(np.abs(candidate - job.answer)[known], DIFFERENCES)
-            if self._log is not None:
-                self._log.write(job, candidate, served.loaded.sha256)
+            if self._log is not None and os.fstat(self._log).st_size < MAX_LOG_BYTES:
+                every = {"model": name, "request": job.request, "candidate_sha256": served.loaded.sha256[:12]}
+                rows = zip(job.batch.scores.tolist(), job.answer.tolist(), candidate.tolist(), strict=True)
+                lines = [
+                    orjson.dumps({**every, "row": row, "base": base, "answer": answer, "candidate": shadowed})
+                    for row, (base, answer, shadowed) in enumerate(rows)
+                ]
+                os.write(self._log, b"\n".join(lines) + b"\n")  # whole lines in one go: workers share the file
             digest: list[Counted] = [
                 ("trueup_shadow_score", (name,), scores), ("trueup_shadow_difference", (name,), differences)
             ]  # fmt: skip
