@@ -37,8 +37,9 @@ demo: $(VENV)/installed-demo ## Evaluate a calibration on real flights, and end 
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test: $(VENV)/installed-dev ## Run the quick tests on all cores, in a few minutes
-	$(PYTEST) -m "not slow"
-	@echo "That was all but the slow tests: simulations, whole engines and the like. 'make test-all' runs every test."
+	$(PYTEST) -m "not slow" --hypothesis-profile quick
+	@echo "That was all but the slow tests (simulations, whole engines and the like), with 25 examples per property"
+	@echo "instead of 100. 'make test-all' runs every test in full."
 
 test-all: $(VENV)/installed-dev ## Run every test on all cores, in a quarter of an hour or so
 	$(PYTEST)

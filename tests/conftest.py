@@ -12,6 +12,7 @@ from hypothesis import settings
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("quick", parent=settings.get_profile("repeatable"), max_examples=25)  # `make test`
 settings.load_profile("repeatable")
 
 
