@@ -124,7 +124,7 @@ def test_a_score_column_and_columns_that_are_no_features_come_back(tmp_path: Pat
 
 def test_columns_without_names_are_found_by_position_after_loading(tmp_path: Path) -> None:
     table, labels, scores = table_of(["a", "b"])
-    matrix = np.column_stack([table["number"], scores])
+    matrix = np.column_stack([table["number"], scores**2])
     model = fitted(matrix, labels, scores, categorical_features="from_dtype")
     model.save(tmp_path / "model")
     assert np.array_equal(trueup.load(tmp_path / "model").calibrate(matrix, scores), model.calibrate(matrix, scores))

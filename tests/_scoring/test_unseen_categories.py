@@ -11,7 +11,7 @@ from trueup.errors import UnseenCategoryWarning
 
 CITIES = ["Oslo", "Kiel"] * 500
 MODEL = MCGrad(max_rounds=1, validation=None, rescale="train").fit(
-    {"city": CITIES, "age": list(range(1000))}, [1, 0] * 500, scores=[0.5] * 1000
+    {"city": CITIES, "age": [age % 61 for age in range(1000)]}, [1, 0, 1, 0, 1, 0, 0, 1] * 125, scores=[0.5] * 1000
 )
 
 

@@ -99,6 +99,7 @@ def test_more_combinations_than_memory_holds_are_refused_before_any_work() -> No
         trueup.audit(wide, Y, P)
 
 
+@pytest.mark.filterwarnings("ignore::trueup.errors.SuspiciousDataWarning")  # no value is there twice
 def test_more_cells_than_are_counted_are_refused() -> None:
     wide = {name: [f"{i}" for i in range(255)] for name in "abcd"}
     y = [0, 1] * 127 + [0]

@@ -220,6 +220,7 @@ def test_integers_are_told_apart_however_large(values: list[int]) -> None:
         assert model.calibrate({"c": gap}, [*scores, 0.5])[:-1].tolist() == expected
 
 
+@pytest.mark.filterwarnings("ignore::trueup.errors.SuspiciousDataWarning")  # of the id
 def test_thousands_of_categories_and_very_long_ones_are_known_again(tmp_path: Path) -> None:
     n = 6000
     rng = np.random.default_rng(3)

@@ -13,6 +13,7 @@ from trueup import MCGrad, MulticalibratedClassifier
 
 # The checks fit on a few dozen rows, on which MCGrad rightly gives the base rate back and says so.
 @pytest.mark.filterwarnings("ignore::trueup.errors.InsufficientDataWarning")
+@pytest.mark.filterwarnings("ignore::trueup.errors.SuspiciousDataWarning")  # clusters that each coordinate tells apart
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:can't check dok sparse matrix:UserWarning")
 @pytest.mark.filterwarnings("ignore:The least populated class in y:UserWarning")  # a check of older versions
@@ -44,6 +45,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::trueup.errors.InsufficientDataWarning")
+@pytest.mark.filterwarnings("ignore::trueup.errors.SuspiciousDataWarning")  # clusters that each coordinate tells apart
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:can't check dok sparse matrix:UserWarning")
 @parametrize_with_checks([GROWING], expected_failed_checks=expected_failures)

@@ -76,9 +76,9 @@ def test_zero_and_one_are_the_last_in_that_order(monotone: MCGrad) -> None:
 
 def test_no_round_gives_the_smallest_scores_back_bit_for_bit() -> None:
     scores = np.concatenate([[0.0, 5e-324, 1e-310], SCORES, [1.0]])
-    y = np.arange(len(scores)) % 2
-    fitted = MCGrad(max_rounds=0).fit({"x": scores}, y, scores=scores)
-    assert fitted.calibrate({"x": scores}, scores).tolist() == scores.tolist()
+    x, y = np.arange(len(scores)) % 3, np.arange(len(scores)) % 2
+    fitted = MCGrad(max_rounds=0).fit({"x": x}, y, scores=scores)
+    assert fitted.calibrate({"x": x}, scores).tolist() == scores.tolist()
 
 
 def test_tables_rows_json_and_arrow_agree_on_small_scores(monotone: MCGrad) -> None:

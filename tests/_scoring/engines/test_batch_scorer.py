@@ -155,14 +155,14 @@ def test_what_is_no_arrow_batch_is_refused(scorer, table):
 
 def test_a_model_that_knows_its_score_column_need_not_be_told(table, tmp_path):
     y = (table["p"].to_numpy() > 0.1).astype(int)
-    quick(score_column="p").fit(table, y).save(tmp_path / "model.trueup")
+    quick(score_column="p").fit(table.drop(["visit"]), y).save(tmp_path / "model.trueup")
     scorer = BatchScorer(tmp_path / "model.trueup")
     expected = trueup.load(tmp_path / "model.trueup").calibrate(table)
     np.testing.assert_array_equal(scorer(table)["calibrated"].to_numpy(), expected)
 
 
 def test_a_model_of_the_base_rate_needs_no_scores(table, tmp_path):
-    X, y = table.drop(["p"]), (table["p"].to_numpy() > 0.1).astype(int)
+    X, y = table.drop(["p", "visit"]), (table["p"].to_numpy() > 0.1).astype(int)
     quick().fit(X, y).save(tmp_path / "model.trueup")
     expected = trueup.load(tmp_path / "model.trueup").calibrate(X)
     np.testing.assert_array_equal(BatchScorer(tmp_path / "model.trueup")(X)["calibrated"].to_numpy(), expected)
