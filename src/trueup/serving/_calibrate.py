@@ -90,8 +90,9 @@ class CalibrateEndpoint:
         return Reply(answer, media_type, headers=(sha256,), after=offer)
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads; those of scoring begin anew when an application is started a second time."""
         self._threads.shutdown()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="trueup-scoring")
         if self.shadow is not None:
             self.shadow.close()
 
