@@ -1,7 +1,7 @@
 """The loop of rounds, LightGBM's part in it, packed bins and splits; in memory, streamed, on shards."""
 
 from trueup._fitting._data import TrainingData
-from trueup._fitting._folds import LossSums, Rescale, Step, convergence_bound
+from trueup._fitting._folds import Fold, LossSums, Rescale, Step, convergence_bound
 from trueup._fitting._growing import Cancelled, copy_bins, grow_trees, trees_and_gains
 from trueup._fitting._in_memory import fit_model
 from trueup._fitting._lightgbm import GrownRound

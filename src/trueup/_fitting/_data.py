@@ -14,13 +14,13 @@ from trueup._scoring import correction
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int32]  # LightGBM counts rows in 32 bits too
-_MANY = 1_000_000  # rows of which a column of numbers is no burden
-_CHUNK = 16_384  # rows, which become numbers together before trees walk them
+_MANY = 1_000_000  # one column of numbers for so many rows takes little memory
+_CHUNK = 16_384  # rows that are turned into numbers at a time, before trees walk them
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows as numbers."""
+    """The rows of a fit, as numbers."""
 
     matrix: Floats | PackedMatrix  # values and category codes, NaN where missing, in Fortran order; or packed
     categorical: npt.NDArray[np.uint8]
@@ -40,7 +40,7 @@ class TrainingData:
         return int(self.matrix.shape[1])
 
     def corrections(self, trees: Trees, logits: Floats, rows: Rows | None, n_threads: int) -> Floats:
-        """What trees add to the logits of some rows, None being all."""
+        """What trees add to the logits of some rows; None is all rows."""
         matrix = self.matrix
         if rows is None and not isinstance(matrix, PackedMatrix):
             return correction(trees, self.categorical, matrix, logits, n_threads)
@@ -60,12 +60,12 @@ class TrainingData:
         return float(len(self.labels[rows]) if self.weights is None else self.weights[rows].sum())
 
     def loss_sums(self, logits: Floats, rows: Rows | slice, n_threads: int) -> tuple[float, float]:
-        """The sums of log losses and of weights of some rows, whose logits are given in the same order."""
+        """The sums of log losses and of weights of some rows; their logits are given in the same order."""
         losses = _native.log_loss_sum(logits, self.labels[rows], self.weights_of(rows), n_threads)
         return losses, self.total_weight(rows)
 
     def hessian(self, rows: Rows | slice) -> float:
-        """The sum of w p (1 - p) of some rows at the base scores: how much there is to split."""
+        """The sum of w p (1 - p) over some rows at the base scores: how much evidence there is to split."""
         total, n = 0.0, len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
         for first in range(0, n, _MANY):
             some = slice(first, first + _MANY) if isinstance(rows, slice) else rows[first : first + _MANY]
@@ -76,12 +76,12 @@ class TrainingData:
 
 
 def are_all(rows: Rows, n_rows: int) -> bool:
-    """Whether rows are all rows, each once and in order; a splitter may also draw as many with repetition."""
+    """Whether these are all rows, once each and in order. A splitter may also draw as many with repetition."""
     return len(rows) == n_rows and np.array_equal(rows, np.arange(n_rows, dtype=rows.dtype))
 
 
 def take_rows(matrix: Floats | PackedMatrix, rows: Rows | slice) -> Floats:
-    """Rows as numbers, in Fortran order; plain indexing of such a matrix would give C order."""
+    """Some rows as numbers, in Fortran order, which plain indexing would not keep."""
     if isinstance(matrix, PackedMatrix):
         return matrix.numbers_of(rows)
     if isinstance(rows, slice):

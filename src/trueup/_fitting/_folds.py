@@ -1,4 +1,4 @@
-"""The running logits of the rows of one fold: all that a round needs of the rounds before it."""
+"""One split of the rows, with their running logits, which are all that a round needs of the rounds before it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HeldOutT_co = TypeVar("HeldOutT_co", covariant=True)
 
 @dataclass(frozen=True)
 class Step:
-    """How far a round moved the training rows: quantities of the paper's convergence analysis."""
+    """How far a round moved the rows that grew it: quantities of the paper's convergence analysis."""
 
     logit_change: float  # E|F_t - F_(t-1)|
     phi: float  # phi_(t-1)
@@ -32,7 +32,7 @@ class Step:
 
 
 class LossSums(NamedTuple):
-    """Sums of log losses and of weights, from which several folds make one mean."""
+    """Sums of log losses and of weights. Those of several folds make one mean."""
 
     train: float
     train_weight: float
@@ -51,16 +51,16 @@ class Fold(Protocol[HeldOutT_co]):
         """Grow the trees of a round."""
 
     def held_out(self, n_threads: int) -> HeldOutT_co:
-        """What an honest rescaling needs of the validation rows, after the trees."""
+        """What an honest rescaling needs to know of the validation rows after the trees."""
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
-        """Theta from the training rows; nothing if nothing is rescaled."""
+        """Theta from the training rows; no rescaling if `rescale` is None."""
 
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
         """Move the logits by the grown round."""
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the training rows, and of the validation rows."""
+        """The log losses of the training rows and of the validation rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,8 @@ class HeldOut:
     weights: Floats | None
 
 
-class LocalFold:
-    """Training and validation rows of this process, with the logits of all."""
+class LocalFold(Fold[HeldOut]):
+    """Training and validation rows in this process, with the logits of all."""
 
     def __init__(
         self, data: TrainingData, grower: LightGBMGrower, train: Rows | None, valid: Rows, cancel: threading.Event
@@ -81,7 +81,7 @@ class LocalFold:
         if train is not None and are_all(train, data.n_rows):
             train = None
         self._data, self._valid = data, valid
-        self._train: Rows | slice = slice(None) if train is None else train  # of which nothing is copied
+        self._train: Rows | slice = slice(None) if train is None else train  # a slice copies nothing
         self._prepared = grower.prepare(train, cancel)
         self._logits = data.base_logits
         self._trees = Trees.constant(0.0)
@@ -89,17 +89,14 @@ class LocalFold:
 
     @property
     def n_columns(self) -> int:
-        """How many columns trees may split on, the logit among them."""
         return self._data.n_features + 1
 
     def grow(self, n_threads: int) -> GrownRound:
-        """Grow the trees of a round."""
         grown = self._prepared.grow(self._logits[self._train], n_threads)
         self._trees = grown.trees
         return grown
 
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
-        """Move the logits by the grown round."""
         moved = self._correction_of_all(n_threads) if self._correction is None else self._correction
         if rescaling.shift != 0.0:
             moved += rescaling.shift
@@ -108,18 +105,14 @@ class LocalFold:
         return self._step_from(before)
 
     def held_out(self, n_threads: int) -> HeldOut:
-        """What an honest rescaling needs of the validation rows, after the trees.
-
-        Only theirs: what the trees say of all rows is a column of numbers a fold, and is not needed before the folds
-        have agreed on a rescaling.
-        """
+        # Only the validation rows: the corrections of all rows take a column of numbers per fold, and are not needed
+        # before the folds have agreed on a rescaling.
         data, logits = self._data, self._logits[self._valid]
         moved = data.corrections(self._trees, logits, self._valid, n_threads)
         apply_round(logits, moved, 1.0, out=logits)
         return HeldOut(logits, data.labels[self._valid], data.weights_of(self._valid))
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
-        """Theta from the training rows; nothing if nothing is rescaled."""
         if rescale is None:
             return Rescaling()
         self._correction, rows = self._correction_of_all(n_threads), self._train
@@ -127,7 +120,6 @@ class LocalFold:
         return Rescaling(fit_theta(unscaled, self._data.labels[rows], self._data.weights_of(rows), n_threads))
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the training rows, and of the validation rows."""
         train, valid = self._train, self._valid
         return LossSums(
             *self._data.loss_sums(self._logits[train], train, n_threads),
@@ -151,13 +143,13 @@ class LocalFold:
 
 def convergence_bound(phi: float, largest_logit: float) -> float:
     """The paper's bound on alpha before a round, from its phi and the largest distance of a logit from 0."""
-    odds = math.exp(-min(largest_logit, 300.0))  # of the least certain side of the most certain row
+    odds = math.exp(-min(largest_logit, 300.0))  # of the less likely class in the most certain row
     largest_c = (1 + odds) / math.sqrt(odds)  # C² is at most 1 / min p (1 - p)
     return 2 / math.sqrt(3) * largest_c * math.sqrt(phi)
 
 
 def shared_rescaling(held_out: Sequence[HeldOut], n_threads: int) -> Rescaling:
-    """One rescaling for all folds, from the validation rows of each."""
+    """One rescaling for all folds, from the rows that validate them."""
     weights = [fold.weights for fold in held_out if fold.weights is not None]
     return fit_rescaling(
         np.concatenate([fold.logits for fold in held_out]),
@@ -168,7 +160,7 @@ def shared_rescaling(held_out: Sequence[HeldOut], n_threads: int) -> Rescaling:
 
 
 def first_record(folds: Sequence[Fold[Any]], n_threads: int) -> RoundRecord:
-    """The base scores' record."""
+    """The record of the base scores, before any round."""
     return _record(0, folds, [Rescaling()], [Step(0.0, 0.0, 0.0)], n_threads)
 
 
@@ -181,14 +173,10 @@ def record_of_round(
 
 
 def _record(
-    number: int,
-    folds: Sequence[Fold[Any]],
-    rescalings: Sequence[Rescaling],
-    steps: Sequence[Step],
-    n_threads: int,
+    number: int, folds: Sequence[Fold[Any]], rescalings: Sequence[Rescaling], steps: Sequence[Step], n_threads: int
 ) -> RoundRecord:
-    # Of all rows together, and not the mean of the folds' means: folds differ in size, and the loss before the first
-    # round must be the log loss of the base scores.
+    # The losses are means over all rows, not means of the folds' means: folds differ in size, and the loss before the
+    # first round must be the log loss of the base scores.
     train, train_weight, valid, valid_weight = np.sum([fold.losses(n_threads) for fold in folds], axis=0)
     return RoundRecord(
         number=number,

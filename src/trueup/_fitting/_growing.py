@@ -1,4 +1,4 @@
-"""Growing the trees of a round on a data set of LightGBM that is ready, and reading them out of its text format."""
+"""Grow the trees of a round on a LightGBM data set, and read them from LightGBM's text format."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from trueup.errors import TrainingError
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
-_ROWS_A_THREAD = 20_000  # with fewer, threads spend their time waiting for each other
+_ROWS_A_THREAD = 20_000  # with fewer rows per thread, threads mostly wait for each other
 
 
-class Cancelled(Exception):  # noqa: N818 (a signal, as KeyboardInterrupt is)
+class Cancelled(Exception):  # noqa: N818 (a signal, like KeyboardInterrupt)
     """Raised in a worker when the fit is being stopped."""
 
 
 @contextlib.contextmanager
 def naming_lightgbm() -> Iterator[None]:
-    """Turn what LightGBM says into an error of ours."""
+    """Turn LightGBM's errors into our own."""
     try:
         yield
     except lgb.basic.LightGBMError as error:
@@ -38,7 +38,7 @@ def naming_lightgbm() -> Iterator[None]:
 def copy_bins(made: lgb.Dataset, rows: npt.NDArray[np.int32]) -> lgb.Dataset:
     """The bins of some of the rows of a data set."""
     copied = made.subset([])
-    used: Any = rows  # given to `subset`, they would become a list of Python's integers
+    used: Any = rows  # `subset` would turn them into a list of Python integers
     copied.used_indices = used
     copied.construct().used_indices = []
     return copied
@@ -56,12 +56,12 @@ def grow_trees(
 ) -> tuple[Trees, Floats]:
     """The trees of a round, and the gain of each column.
 
-    With `gradient_unit`, derivatives are rounded to multiples of this power of two: their sums are exact then, and
-    don't depend on how rows are dealt to processes.
+    With `gradient_unit`, derivatives are rounded to multiples of this power of two. Then their sums are exact, and
+    don't depend on which process has which rows.
     """
-    training_set.init_score = None  # LightGBM has copied them, and its copy back to Python is nobody's
+    training_set.init_score = None  # LightGBM has its own copy, and nobody needs Python's
     if not any(training_set.feature_num_bin(column) for column in range(n_columns)):
-        return Trees.constant(0.0), np.zeros(n_columns)  # no column has two values to tell apart
+        return Trees.constant(0.0), np.zeros(n_columns)  # no column has two different values
     gradients = Gradients(training_set, soft, int(parameters["num_threads"]), gradient_unit)
     try:
         booster = lgb.Booster(parameters, training_set)
@@ -79,13 +79,13 @@ def grow_trees(
 
 
 def add_tree(booster: lgb.Booster, gradients: Gradients) -> bool:
-    """Grow one tree more; say whether another may follow.
+    """Grow one more tree, and say whether another may follow.
 
-    LightGBM sometimes chooses a split that leaves one side empty, notices, and gives the tree up with an error (its
-    issue 4739; all but unheard of unless leaves may be tiny). The trees before it stand, and the round ends with them.
+    LightGBM sometimes chooses a split that leaves one side empty, notices, and gives up with an error (its issue 4739;
+    very rare unless leaves may be tiny). The trees before it are kept, and the round ends with them.
     """
     try:
-        return not booster.update(fobj=gradients)  # it says whether nothing was left to split
+        return not booster.update(fobj=gradients)  # `update` says whether nothing was left to split
     except lgb.basic.LightGBMError as error:
         if "best_split_info" in str(error):
             return False
@@ -93,7 +93,7 @@ def add_tree(booster: lgb.Booster, gradients: Gradients) -> bool:
 
 
 class Gradients:
-    """The derivatives of the log loss at LightGBM's scores. Its own take a fifth of the time that a tree takes."""
+    """The derivatives of the log loss at LightGBM's scores. LightGBM's own take a fifth of the time of a tree."""
 
     def __init__(self, training_set: lgb.Dataset, soft: bool, n_threads: int, unit: float | None) -> None:
         self._labels = np.asarray(training_set.get_label(), dtype=np.float32)
@@ -117,9 +117,9 @@ _threaded_in: set[int] = set()  # the processes in which LightGBM has started th
 
 
 def safe_threads(n_threads: int, n_rows: int | None = None) -> int:
-    """At least one; and just one in a child of a process that had more: OpenMP's threads don't survive a fork.
+    """How many threads to use: fewer if there are few rows, and at least one.
 
-    For few rows, if their number is given, there are no more than are worth it.
+    The child of a process that had several gets just one, because OpenMP's threads don't survive a fork.
     """
     if n_rows is not None:
         n_threads = min(n_threads, n_rows // _ROWS_A_THREAD)
@@ -144,9 +144,9 @@ _NO_END = 1e300
 
 
 def trees_and_gains(text: str, n_columns: int) -> tuple[Trees, npt.NDArray[np.float64]]:
-    """The trees of a booster, and the total gain of the splits on each of its columns.
+    """The trees of a booster, and the total gain of each column.
 
-    The text has 17 digits for each number that matters, so they come back as the very same bits.
+    The text has 17 digits for each number that matters, so every bit is kept.
     """
     parts = [_one_tree(block) for block in text.split("\nTree=")[1:]]
     gains = np.zeros(n_columns)
@@ -163,9 +163,9 @@ def _one_tree(block: str) -> tuple[Trees, npt.NDArray[np.float64]]:
         ours: np.array(fields.get(theirs, "").split(), dtype=ARRAY_TYPES[ours]) for theirs, ours in _BY_NAME.items()
     }
     n_splits = int(fields["num_leaves"]) - 1
-    if n_splits == 0:  # a tree without splits is written with the fields of one split, or with none
+    if n_splits == 0:  # LightGBM writes a tree without splits with the fields of one split, or with none
         arrays.update({name: arrays[name][:0] for name in arrays if name != "leaf_values"})
-    # LightGBM writes 1e300 where a threshold has no upper end, which infinity is above.
+    # LightGBM writes 1e300 for a threshold without an upper end, but infinity is above that.
     arrays["threshold"][arrays["threshold"] >= _NO_END] = np.inf
     offsets = np.array(fields.get("cat_boundaries", "0").split(), dtype=ARRAY_TYPES["category_offsets"])
     gains = np.array(fields.get("split_gain", "").split(), dtype=np.float64)[:n_splits]

@@ -60,7 +60,7 @@ def fit_model(
     n_fit = len(rows.labels)
     validating = None if eval_set is None else _validation_rows(encoder, eval_set, labels, options, base_rate)
     data = rows.with_more(validating, spec.features, labels.soft)
-    del table, encoder, base, rows, validating  # a fit needs the memory, and the data hold what it needs of them
+    del table, encoder, base, rows, validating  # the data hold all that is needed, and the fit needs the memory
     give_back_memory()
     counts = None if weights is None or weights.all() else weights > 0
     seeds = seeds_from(options.random_state)
@@ -98,7 +98,7 @@ class _Rows:
     ) -> _Rows:
         if weights is None or weights.all():
             return cls(encoder.encode(table), labels.values, scores, weights)
-        counts = weights > 0  # a row of no weight is a row that is not there
+        counts = weights > 0  # a row of weight 0 counts as absent
         return cls(encoder.encode(table, counts), labels.values[counts], scores[counts], weights[counts])
 
     def with_more(self, validating: _Rows | None, features: Sequence[Any], soft: bool) -> TrainingData:

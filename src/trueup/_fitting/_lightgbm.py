@@ -1,10 +1,10 @@
-"""Growing the trees of a round with LightGBM.
+"""Bin the features once, and grow the trees of each round on those bins and the new logit.
 
-Binning the features is the larger part of making a `lightgbm.Dataset`, and it is the same in every round. So each
-set of rows is binned once; a round copies the bins and adds one column, the new logit.
+Making a `lightgbm.Dataset` is mostly binning, and the features' bins are the same in every round. So each set of rows
+is binned once; a round copies the bins and adds one column, the logit.
 
-Large sets of rows may share one binning of all rows, as `lightgbm.cv` does it: a round then copies the bins of its
-rows. Bins don't know labels. Packed rows always do: what they are cut into came from all rows.
+Large sets of rows may share one binning of all rows, as in `lightgbm.cv`; bins know nothing of labels. Packed rows
+always share it, because their intervals came from all rows.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class GrownRound:
-    """The trees of a round, and the gain of each feature, the logit last."""
+    """The trees of a round."""
 
     trees: Trees
-    gains: Floats
+    gains: Floats  # of each feature, the logit last
 
 
 class LightGBMGrower:
-    """Grows trees with LightGBM in this process; all rows may be binned once, instead of each set for itself."""
+    """Grows trees with LightGBM in this process. With `shares_bins`, all rows are binned at once."""
 
     def __init__(
         self, data: TrainingData, parameters: GrowthParameters, *, shares_bins: bool = False, n_threads: int = 1
@@ -49,22 +49,22 @@ class LightGBMGrower:
         self._bins_of_all = _Bins(data, None, n_threads) if shares_bins else None
 
     def prepare(self, rows: Rows | None, cancel: threading.Event) -> BinnedRows:
-        """Get rows ready, None being all rows; when `cancel` is set, growing on them ends with `Cancelled`."""
+        """Get rows ready, None being all; when `cancel` is set, growing on them ends with `Cancelled`."""
         if self._bins_of_all is None:
             return BinnedRows(self, rows, _Bins(self.data, rows, 1), None, cancel)
         return BinnedRows(self, rows, self._bins_of_all, rows, cancel)
 
 
 class _Bins:
-    """The features of some rows, None being all, binned when they are first needed."""
+    """The features of some rows, None being all, which are binned when they are first needed."""
 
     def __init__(self, data: TrainingData, rows: Rows | None, n_threads: int) -> None:
         self._data, self._rows, self._n_threads = data, rows, n_threads
         self._made: lgb.Dataset | None = None
-        self._lock = threading.Lock()  # other sets of rows may need the same bins
+        self._lock = threading.Lock()  # folds share bins and grow in several threads, and only one of them should bin
 
     def copy(self, rows: Rows, parameters: dict[str, Any]) -> lgb.Dataset:
-        """The bins of some of the rows, counted among those that are binned."""
+        """The bins of some of the binned rows, which are numbered among themselves."""
         with self._lock:
             if self._made is None:
                 self._made = self._make(parameters)
@@ -82,15 +82,10 @@ class _Bins:
 
 
 class BinnedRows:
-    """Training rows, and which of some bins are theirs; None is all."""
+    """Training rows, and their places among the rows of some bins; None is all."""
 
     def __init__(
-        self,
-        grower: LightGBMGrower,
-        rows: Rows | None,
-        bins: _Bins,
-        within_bins: Rows | None,
-        cancel: threading.Event,
+        self, grower: LightGBMGrower, rows: Rows | None, bins: _Bins, within_bins: Rows | None, cancel: threading.Event
     ) -> None:
         self._grower, self._rows, self._cancel = grower, rows, cancel
         self._bins, self._within_bins = bins, within_bins
@@ -115,7 +110,7 @@ class BinnedRows:
         if isinstance(data.matrix, PackedMatrix):
             trees = with_real_thresholds(trees, data.matrix.columns)
             del training_set
-            give_back_memory()  # else the next round's comes on top of what malloc keeps of this one's
+            give_back_memory()  # or the next round's memory would come on top of what malloc keeps of this one's
         return GrownRound(trees, gains)
 
     def _training_set(self, logits: Floats, parameters: dict[str, Any]) -> lgb.Dataset:
@@ -125,8 +120,8 @@ class BinnedRows:
             return _dataset(data, self._rows, column, parameters).set_init_score(logits)
         within = np.arange(len(logits), dtype=np.int32) if self._within_bins is None else self._within_bins
         training_set = self._bins.copy(within, parameters)
-        del within  # LightGBM has copied what they name
-        if isinstance(data.matrix, PackedMatrix):  # whose bins have neither: they would be held twice
+        del within  # LightGBM has copied those rows
+        if isinstance(data.matrix, PackedMatrix):  # their bins have no labels or weights, which would be held twice
             of_rows = slice(None) if self._rows is None else self._rows
             training_set.set_label(data.labels[of_rows]).set_weight(data.weights_of(of_rows))
         add_columns(training_set, lgb.Dataset(column, params=parameters, feature_name=["score"]).construct())
@@ -134,11 +129,7 @@ class BinnedRows:
 
 
 def _dataset(
-    data: TrainingData,
-    rows: Rows | None,
-    matrix: Floats,
-    parameters: dict[str, Any],
-    categorical: Sequence[int] = (),
+    data: TrainingData, rows: Rows | None, matrix: Floats, parameters: dict[str, Any], categorical: Sequence[int] = ()
 ) -> lgb.Dataset:
     """Columns of some rows with their labels and weights, not yet binned."""
     of_rows = slice(None) if rows is None else rows

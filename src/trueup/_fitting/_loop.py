@@ -1,4 +1,4 @@
-"""The loop of rounds: grow, rescale, look at the validation rows, stop, fit again on all."""
+"""The loop of rounds: grow, rescale, look at the validation loss, stop, and fit again on all rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _Agree = Callable[[Sequence[Any], int], Rescaling]
 
 
 class RoundProgress:
-    """Tells a progress bar of rounds and their losses."""
+    """Shows rounds and their losses on a progress bar."""
 
     def __init__(self, progress: Progress, max_rounds: int) -> None:
         self._progress = progress
         self._max_rounds = max_rounds
 
     def round_finished(self, record: RoundRecord) -> None:
-        """A round was grown and validated."""
+        """Show a round that was grown and validated."""
         loss = f"train {record.train_loss:.5f}"
         if record.validation_loss == record.validation_loss:
             loss += f"  validation {record.validation_loss:.5f}"
@@ -45,17 +45,17 @@ class RoundProgress:
         self._progress.now(f"round {record.number}: {loss}, {after}")
 
     def refit_started(self, n_rounds: int) -> None:
-        """The number of rounds is chosen, and they are fitted on all rows now."""
+        """Show that the number of rounds is chosen, and that they are fitted on all rows now."""
         self._progress.now(f"fitting {n_rounds} rounds on all rows", done=0, total=n_rounds)
 
     def refit_round_finished(self, number: int, n_rounds: int) -> None:
-        """A round of the fit on all rows was grown."""
+        """Show a round that was fitted on all rows."""
         self._progress.now(f"fitting on all rows: round {number} of {n_rounds}", done=number, total=n_rounds)
 
 
 @contextlib.contextmanager
 def shown_rounds(verbose: int, max_rounds: int) -> Iterator[RoundProgress]:
-    """Show rounds and losses on a terminal; anywhere else nothing."""
+    """Show rounds and losses, if this is a terminal and the user wants it."""
     with shown_progress(verbose, "round 1") as progress:
         yield RoundProgress(progress, max_rounds)
 
@@ -70,7 +70,7 @@ class FitPlan:
     rescale: Rescale  # "honest": theta and a shift from validation rows; "train": theta from training rows; or neither
     n_threads: int
     cancel: threading.Event = field(default_factory=threading.Event)  # set when the fit is being stopped
-    follows: bool = True  # let the fit on all rows go on beside the search: quicker, in the memory of both
+    follows: bool = True  # whether to fit on all rows beside the search: faster, but both are in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def fit_rounds(
 
 
 def _are_same(rows: Rows | None, others: Rows | None, n_rows: int) -> bool:
-    """Whether rows are those others; None is all rows."""
+    """Whether both are the same rows; None is all rows."""
     if rows is None or others is None:
         return all(some is None or are_all(some, n_rows) for some in (rows, others))
     return np.array_equal(rows, others)
@@ -122,10 +122,10 @@ def fit_folds(
     listener: RoundProgress,
     agree: Callable[[Sequence[HeldOutT], int], Rescaling],  # gives one rescaling for all folds from what they held out
 ) -> FitOutcome:
-    """Fit rounds on folds that are anywhere, and forget the folds when the search is over.
+    """Fit rounds on folds, wherever their rows are, and forget the folds when the search is over.
 
-    `final_fold` makes the fold of all rows, whose growing ends when the given event is set; None if the training rows
-    of the only fold are those of the final fit.
+    `final_fold` makes the fold of all rows, and gets an event that stops it. It is None if the only fold already trains
+    on the rows of the final fit.
     """
     search = _Search(list(folds), plan, agree)
     if final_fold is None:
@@ -143,19 +143,19 @@ def fit_folds(
 
 
 class _Search:
-    """Rounds on the training rows of each split until the mean validation loss stops falling."""
+    """The search: rounds on each split until the validation loss stops falling."""
 
     def __init__(self, folds: Sequence[Fold[Any]], plan: FitPlan, agree: _Agree) -> None:
         self._folds, self._plan, self._agree = folds, plan, agree
         self.n_folds, self.n_columns = len(folds), folds[0].n_columns
-        self.best = 0  # the round with the least validation loss; the last one if there is none
+        self.best = 0  # the round with the least validation loss; without validation, the last round
         self.history = [first_record(folds, plan.n_threads)]
         self.rounds: list[_Round] = []  # those of the first split
 
     def run(
         self, listener: RoundProgress, workers: Workers, share: int, beside: Callable[[], None] | None = None
     ) -> None:
-        """Search, with `share` threads for each split; `beside` is called in each round when its jobs are in line."""
+        """Search with `share` threads per split. In each round, `beside` is called when its jobs are queued."""
         for number in range(1, self._plan.max_rounds + 1):
             self._round(number, workers, share, beside)
             record = self.history[-1]
@@ -166,7 +166,7 @@ class _Search:
                 break
 
     def forget_folds(self) -> None:
-        """Give back the memory of the folds, when the search is over."""
+        """Give back the memory of the folds after the search."""
         self._folds = []
 
     def _round(self, number: int, workers: Workers, share: int, beside: Callable[[], None] | None) -> None:
@@ -179,15 +179,15 @@ class _Search:
     def _grow(
         self, workers: Workers, share: int, beside: Callable[[], None] | None
     ) -> tuple[GrownRound, list[Rescaling]]:
-        """Grow the round in all folds; the first fold's trees, and how each fold is rescaled."""
+        """Grow the round in all folds. Return the first fold's trees, and how each fold is rescaled."""
         folds, plan = self._folds, self._plan
 
         def with_held_out(fold: Fold[Any]) -> tuple[GrownRound, Any]:
-            """A fold's trees, and what the folds need to agree on a rescaling."""
+            """Grow, and return what the folds need to agree on a rescaling."""
             return fold.grow(share), fold.held_out(share)
 
         def with_own_rescaling(fold: Fold[Any]) -> _Round:
-            """A fold's trees, and their own rescaling, which the other folds need not wait for."""
+            """Grow and rescale, without waiting for other folds."""
             return fold.grow(share), fold.own_rescaling(plan.rescale, share)
 
         if plan.rescale == "honest" and plan.validates:
@@ -209,11 +209,11 @@ class _FinalFit:
         self.rounds: list[_Round] = []
         self._wanted = plan.max_rounds
         self._following: Future[None] | None = None
-        self._goes_on = False  # whether the thread that follows has something to do, or had when it looked last
-        self._lock = threading.Lock()
+        self._goes_on = False  # whether the following job had something to do when it looked last
+        self._lock = threading.Lock()  # `follow` and `complete` run in the search's thread, `_follow` in workers
 
     def follow(self, search: _Search, workers: Workers, n_threads: int) -> None:
-        """Go on in another thread as far as the search has come, and grow one round more."""
+        """In another thread, catch up with the search and grow one more round."""
         with self._lock:
             if self._goes_on:
                 return
@@ -221,7 +221,7 @@ class _FinalFit:
         self._following = workers.start(lambda: self._follow(search, workers, n_threads))
 
     def complete(self, search: _Search, listener: RoundProgress) -> None:
-        """Wait for what is under way and grow the rounds that are missing, when the search is over."""
+        """After the search, wait for what is under way and grow the rounds that are missing."""
         with self._lock:
             self._wanted = search.best
             if len(self.rounds) >= search.best:
@@ -230,7 +230,7 @@ class _FinalFit:
         while self._following is not None and self._following is not waited_for:
             waited_for = self._following
             with contextlib.suppress(Cancelled):
-                waited_for.result()  # a step that is done may have put the next in line
+                waited_for.result()  # a step that ends may have queued the next one
         if len(self.rounds) < search.best:
             listener.refit_started(search.best)
         while len(self.rounds) < search.best:
@@ -239,19 +239,19 @@ class _FinalFit:
                 listener.refit_round_finished(len(self.rounds), search.best)
 
     def _follow(self, search: _Search, workers: Workers, n_threads: int) -> None:
-        """A step. The next one goes to the end of the line, for the search comes first."""
+        """Do one step, and queue the next one behind the jobs of the search, which come first."""
         if self._has_more(search):
             self._step(search, n_threads)
             self._following = workers.start(lambda: self._follow(search, workers, n_threads))
 
     def _has_more(self, search: _Search) -> bool:
-        with self._lock:  # so that a round that the search adds now is seen here, or by the next call of `follow`
+        with self._lock:  # so a round that the search adds now is seen either here or by the next call of `follow`
             waits = self._grown is not None and len(self.rounds) == len(search.rounds)
             self._goes_on = len(self.rounds) < self._wanted and not waits
             return self._goes_on
 
     def _step(self, search: _Search, n_threads: int) -> None:
-        """Grow a round; or rescale it, as the splits were if that was honest, and on the own rows if not."""
+        """Grow a round, or rescale the one just grown: as the splits were if that was honest, else on its own rows."""
         if self._grown is None:
             self._grown = self._fold.grow(n_threads)
             return
@@ -264,7 +264,7 @@ class _FinalFit:
 
 
 def _outcome(rounds: Sequence[_Round], search: _Search) -> FitOutcome:
-    """The rounds that are kept."""
+    """Keep the rounds up to the best."""
     kept = rounds[: search.best]
     fitted = tuple(_fitted(grown, rescaling) for grown, rescaling in kept)
     gains = sum((grown.gains for grown, _ in kept), start=np.zeros(search.n_columns))
@@ -272,7 +272,7 @@ def _outcome(rounds: Sequence[_Round], search: _Search) -> FitOutcome:
 
 
 def _fitted(grown: GrownRound, rescaling: Rescaling) -> FittedRound:
-    """A round as the model holds it: the shift is a tree of one leaf, the last."""
+    """A round as the model holds it: the shift becomes a last tree with one leaf."""
     if rescaling.shift == 0.0:
         return FittedRound(grown.trees, rescaling.theta)
     return FittedRound(Trees.concatenate([grown.trees, Trees.constant(rescaling.shift)]), rescaling.theta)

@@ -1,4 +1,4 @@
-"""The parameters of `MCGrad`, checked; what a fit depends on besides its rows, and what a model keeps of that."""
+"""The parameters of `MCGrad`, checked, and what a model file keeps of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class FitOptions:
         thread_count(self.n_jobs)
 
     def to_json(self) -> dict[str, Any]:
-        """What a model file keeps: all that JSON can hold and that the model depends on."""
+        """The parameters that a model file keeps."""
         return json_parameters(vars(self))
 
 
@@ -59,7 +59,7 @@ _OF_THE_MACHINE = ("n_jobs", "verbose")
 
 
 def json_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a model file keeps: all parameters that JSON can hold and that the model depends on."""
+    """The parameters that a model file keeps: those that the model depends on and that JSON can hold."""
     kept = {name: _plain(value) for name, value in parameters.items() if name not in _OF_THE_MACHINE}
     return {name: value for name, value in kept.items() if _fits_json(value)}
 
@@ -82,13 +82,13 @@ def seeds_from(random_state: Any) -> tuple[int, int]:
 
 
 def package_versions() -> dict[str, str]:
-    """The versions of what takes part in a fit."""
+    """The versions of Python and of the packages that decide what a fit gives."""
     names = ("trueup", "lightgbm", "numpy", "scikit-learn")
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in names}
 
 
 def _plain(value: Any) -> Any:
-    """The same in the types that JSON knows, where there are such."""
+    """The value in JSON's types, if it can be."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, (list, tuple)):

@@ -1,9 +1,8 @@
-"""Features as small codes: a byte a value, two or four where a feature has more values than a byte can tell apart.
+"""Features as small codes: one byte per value, or two or four if a feature has too many values for that.
 
-A table of floats takes eight bytes a value, and LightGBM tells at most some hundred values of a feature apart. So
-numbers are cut into intervals before a fit, and what stays in memory is in which interval each number lies. Trees are
-grown on the numbers of the intervals, so they split between intervals only; a threshold then becomes the upper end of
-an interval, and whoever walks the tree with the number itself goes the same way.
+A table of floats takes eight bytes per value, but LightGBM tells only some hundred values of a feature apart. So
+numbers are cut into intervals before a fit, and only each number's interval stays in memory. Trees are grown on the
+intervals; then each threshold becomes the upper end of an interval, so that plain numbers go the same way.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ _CATEGORICAL_SPLIT = 1  # the bit of a split's decision type that says so
 class ColumnCodes:
     """What the codes of a feature mean."""
 
-    # Of numbers, the upper ends of the intervals, ascending, the last one beyond all others. Of categories, their
-    # codes, from 0 on. The code after the last is a missing value.
+    # For numbers, the upper ends of the intervals, ascending, the last beyond all others. For categories, their codes
+    # from 0 on. The next code after the last one is a missing value.
     upper: Floats
     categorical: bool
 
@@ -41,7 +40,7 @@ class ColumnCodes:
 
     @classmethod
     def of_numbers(cls, edges: Floats) -> ColumnCodes:
-        """The codes of numbers that are cut at edges, each the upper end of an interval."""
+        """The codes of numbers that are cut at these edges, each the upper end of an interval."""
         beyond = 2 * edges[-1] + 1 if len(edges) and edges[-1] > 0 else 1.0
         return cls(np.append(edges, beyond), categorical=False)
 
@@ -56,7 +55,7 @@ class ColumnCodes:
         return np.append(self.upper, np.nan)
 
     def encode(self, numbers: Floats) -> Codes:
-        """The codes of numbers or of categories, of which NaN is missing."""
+        """The codes of numbers or categories; NaN is missing."""
         missing = np.isnan(numbers)
         if self.categorical:
             codes = np.where(missing, len(self.upper), numbers).astype(self.dtype)
@@ -85,11 +84,6 @@ class PackedMatrix:
         """Rows and features."""
         return self.n_rows, len(self.columns)
 
-    @property
-    def nbytes(self) -> int:
-        """How much memory the codes take."""
-        return sum(codes.nbytes for codes in self.codes)
-
     def numbers_of(self, rows: npt.NDArray[np.integer] | slice) -> Floats:
         """Some rows as numbers, in Fortran order."""
         n = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else len(rows)
@@ -110,9 +104,9 @@ class PackedMatrix:
 
 
 def with_real_thresholds(trees: Trees, columns: Sequence[ColumnCodes]) -> Trees:
-    """Trees that were grown on codes, for numbers: a threshold is the upper end of the last interval on its left.
+    """Trees grown on codes, made to split numbers: a threshold becomes the upper end of the last interval on its left.
 
-    The last interval of all has no end, and neither has a threshold that parts all numbers from what is missing.
+    The very last interval has no end; a threshold there only parts numbers from missing values, and becomes infinite.
     """
     thresholds = trees.threshold.copy()
     numerical = (trees.decision_type & _CATEGORICAL_SPLIT) == 0
@@ -126,10 +120,10 @@ def with_real_thresholds(trees: Trees, columns: Sequence[ColumnCodes]) -> Trees:
 
 
 def edges_of_sample(numbers: Floats, most: int) -> Floats:
-    """Where to cut numbers into at most so many intervals, from a sample of them.
+    """Where to cut numbers into at most `most` intervals, learned from a sample of them.
 
-    Numbers of which there are few are told apart, half-way between each other; of many, intervals hold about the same
-    number each, and a number that is more than twice as frequent as that has one of its own.
+    If there are few distinct numbers, each gets an interval, cut half-way between neighbours. Otherwise intervals hold
+    about equally many rows, and a number that alone has more than twice as many gets an interval of its own.
 
     Examples
     --------
@@ -144,22 +138,23 @@ def edges_of_sample(numbers: Floats, most: int) -> Floats:
     if len(distinct) < 2:
         return np.empty(0)
     half_way = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
-    half_way = np.where(half_way < distinct[1:], half_way, distinct[:-1])  # of neighbours, half-way is one of them
+    # Between neighbouring floats there is nothing half-way: rounding may give the upper one, which must stay outside.
+    half_way = np.where(half_way < distinct[1:], half_way, distinct[:-1])
     if len(distinct) <= most:
         return half_way
     return half_way[_last_of_intervals(counts, most)]
 
 
 def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
-    """The places of the last value of each interval but the last one, filled evenly from the least value up."""
-    upto = np.cumsum(counts, dtype=np.float64)  # else every search below would convert all of it
+    """The place of the last value in each interval but the last, filled evenly from the least value up."""
+    upto = np.cumsum(counts, dtype=np.float64)  # as floats, or every search below would convert all of them
     lasts: list[int] = []
     first, done = 0, 0
     for intervals in range(most, 1, -1):
         share = (upto[-1] - done) / intervals
         last = int(np.searchsorted(upto, done + share))
         if last > first and upto[last] - done >= 2 * share:
-            last -= 1  # what would overfill the interval fills one of its own; the two hold enough for two
+            last -= 1  # this value would overfill the interval, so it gets one of its own
         if last >= len(counts) - 1:
             break
         lasts.append(last)
@@ -167,9 +162,9 @@ def _last_of_intervals(counts: npt.NDArray[np.intp], most: int) -> npt.NDArray[n
     return np.array(lasts, dtype=np.intp)
 
 
-SAMPLE_ROWS = 200_000  # from which LightGBM finds bins, by its own default
+SAMPLE_ROWS = 200_000  # from which bins are made, as by LightGBM's own default
 _BATCH_ROWS = 65_536
-# Bins are made from a sample, in which a feature may seem to have nothing to split that it has in all rows.
+# A feature that is constant in the sample of rows from which bins are made may still vary among all rows.
 PACKED_PARAMETERS: dict[str, Any] = {"feature_pre_filter": False}
 
 
@@ -192,10 +187,10 @@ def packed_dataset(
 
 
 def reference_rows(matrix: PackedMatrix, n_rows: int) -> Floats:
-    """The codes of rows from which bins are made.
+    """The codes of the rows from which bins are made.
 
-    One row at random from each of many stretches of the same length: a pattern that repeats in the order of the rows
-    can't hide from them. A last row has what is missing anywhere, for a missing value needs a bin of its own.
+    They are one random row from each of many equal stretches, so that a pattern which repeats in the order of the rows
+    can't hide. In one more row, every feature is missing that is missing anywhere: missing values need a bin.
     """
     n_rows = min(n_rows, matrix.n_rows)
     within = np.random.default_rng(0).random(n_rows) if n_rows < matrix.n_rows else np.zeros(n_rows)
@@ -212,7 +207,7 @@ def reference_rows(matrix: PackedMatrix, n_rows: int) -> Floats:
 
 
 class _CodeRows(lgb.Sequence):
-    """The rows as LightGBM reads them: some at a time."""
+    """The rows as LightGBM reads them, some at a time."""
 
     batch_size = _BATCH_ROWS
 

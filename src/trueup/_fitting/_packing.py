@@ -1,4 +1,4 @@
-"""From batches of a table to packed rows: what must be known of all of them first, and how each is packed then."""
+"""From batches of a table to packed rows: learn from all batches first, then pack each of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from trueup._data import (
 )
 from trueup._features import FeatureEncoder, FeatureLearner
 from trueup._fitting._data import TrainingData
-from trueup._fitting._packed import ColumnCodes, PackedMatrix, edges_of_sample
+from trueup._fitting._packed import SAMPLE_ROWS, ColumnCodes, PackedMatrix, edges_of_sample
 from trueup._fitting._roles import StreamRoles, batch_scores, batch_weights, naming_roles
 from trueup._model import FeatureSpec, ValueKind
 from trueup._scoring import score_logits
@@ -32,16 +32,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Array: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.float64]
+MOST_ROWS = 2**31  # LightGBM counts rows in 32 bits, and those of all workers together too
 _SEED = 0x5A3B1E
 
 
 def row_hashes(first_row: int, n_rows: int) -> Hashes:
-    """A hash of the place of each row in the table."""
+    """A hash of each row's place in the table."""
     return mix_hashes(np.arange(first_row, first_row + n_rows, dtype=np.uint64), _SEED)
 
 
 class RowSample:
-    """The rows whose hashes are the least: each row is as likely to be among them as any other."""
+    """The rows with the least hashes. Every row is equally likely to be among them, in whatever batch it comes."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -57,7 +59,7 @@ class RowSample:
         return np.flatnonzero(hashes <= self._cut)
 
     def add(self, hashes: Hashes, columns: Mapping[str, Array]) -> None:
-        """Add rows; a column that was not there before, or is not there now, is NaN in the others."""
+        """Add rows. A column that some rows don't have is NaN in those."""
         n_before, n_more = len(self._hashes), len(hashes)
         names = dict.fromkeys([*self._columns, *columns])
         joined = {
@@ -69,11 +71,11 @@ class RowSample:
             self._prune()
 
     def merge(self, other: RowSample) -> None:
-        """Add the rows of another sample, of other batches."""
+        """Add the sample of other batches."""
         self.add(other._hashes, other._columns)
 
     def columns(self) -> dict[str, Array]:
-        """The sample, in an order that doesn't depend on how it came together."""
+        """The sample, in an order that doesn't depend on the order of the batches."""
         self._prune()
         return self._columns
 
@@ -89,12 +91,9 @@ def _or_nan(columns: Mapping[str, Array], name: str, n: int) -> Array:
     return columns[name] if name in columns else np.full(n, np.nan)
 
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """Rows in as little memory as a fit can do with."""
+    """Rows in as little memory as a fit can work with."""
 
     matrix: PackedMatrix
     labels: Floats
@@ -123,20 +122,20 @@ class PackedRows:
 
 @dataclass(frozen=True, eq=False)
 class PackingPlan:
-    """What was learned of all batches: how each is packed."""
+    """How to pack each batch, learned from all of them."""
 
     roles: StreamRoles
     spec: FeatureSpec
     columns: tuple[ColumnCodes, ...]  # how each feature is packed
     labels: Labels  # the classes, without values
-    n_rows: int  # those of a positive weight
+    n_rows: int  # with a positive weight
 
     @cached_property
     def _encoder(self) -> FeatureEncoder:
         return FeatureEncoder(self.spec)
 
     def pack(self, batch: pa.Table) -> PackedRows:
-        """Pack a batch; rows without weight are left out."""
+        """Pack a batch, leaving out rows of weight 0."""
         roles = self.roles
         weights = batch_weights(batch, roles)
         groups = None
@@ -159,7 +158,7 @@ class PackingPlan:
 
 
 class PackedStore:
-    """Room for all rows of a plan, filled batch by batch, so that none is held twice."""
+    """Room for all rows, filled batch by batch so that no row is held twice."""
 
     def __init__(self, plan: PackingPlan) -> None:
         n, roles = plan.n_rows, plan.roles
@@ -170,7 +169,7 @@ class PackedStore:
         self._filled = 0
 
     def add(self, batch: PackedRows) -> None:
-        """Put the next rows in their place."""
+        """Add the next rows."""
         rows, place = self._rows, slice(self._filled, self._filled + batch.n_rows)
         if place.stop > rows.n_rows:
             raise _changed()
@@ -179,7 +178,7 @@ class PackedStore:
         self._filled = place.stop
 
     def rows(self) -> PackedRows:
-        """All rows, when the last has come."""
+        """All rows, once the last has come."""
         if self._filled < self._rows.n_rows:
             raise _changed()
         return self._rows
@@ -194,27 +193,22 @@ def _changed() -> DataError:
     return DataError("The table had another number of rows when it was read again. It must not change during a fit.")
 
 
-SAMPLE_ROWS = 200_000  # LightGBM finds bins from as many
-MOST_ROWS = 2**31  # LightGBM counts rows in 32 bits, those of all workers together too
-_NO_ROWS = np.zeros(0)
-
-
 class TableFacts:
     """Categories, classes, and a sample of the numbers, learned from batches of a table.
 
-    What was learned of two sets of batches is merged, to the same facts in any order.
+    Facts about different batches can be merged, in any order, to the same result.
     """
 
     def __init__(self, roles: StreamRoles, sample_rows: int = SAMPLE_ROWS) -> None:
         self.roles = roles
-        self.n_rows = 0  # those of a positive weight
+        self.n_rows = 0  # with a positive weight
         self._features = {name: FeatureLearner(name, name in roles.categorical) for name in roles.features}
         self._classes = LabelClasses()
         self._sample = RowSample(sample_rows)
         self._least_weight, self._largest_weight = np.inf, 0.0
 
     def add(self, batch: pa.Table, first_row: int) -> None:
-        """Learn from a batch of the table, whose first row is that row of the table."""
+        """Learn from a batch; `first_row` is the place of its first row in the table."""
         roles, table = self.roles, read_table(batch)
         weights = batch_weights(batch, roles)
         counts = None if weights is None or weights.all() else weights > 0
@@ -251,7 +245,7 @@ class TableFacts:
         self._largest_weight = max(self._largest_weight, other._largest_weight)
 
     def plan(self, most_intervals: int, pos_label: Any = None) -> PackingPlan:
-        """How to pack every batch, with numbers in at most so many intervals, and which class is the positive one."""
+        """Decide how to pack each batch, with numbers cut into at most `most_intervals`."""
         roles = self.roles
         if self.n_rows == 0:
             raise DataError("There are no rows, or none of a positive weight. At least one is needed.")
@@ -269,7 +263,7 @@ class TableFacts:
         columns = tuple(
             ColumnCodes.of_categories(len(feature.categories))
             if feature.categories is not None
-            else ColumnCodes.of_numbers(edges_of_sample(sample.get(feature.name, _NO_ROWS), most_intervals))
+            else ColumnCodes.of_numbers(edges_of_sample(sample.get(feature.name, np.empty(0)), most_intervals))
             for feature in features
         )
         names = (*roles.features, *([] if roles.score is None else [roles.score]))

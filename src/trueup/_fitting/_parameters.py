@@ -1,4 +1,4 @@
-"""LightGBM's parameters: our defaults or the paper's, the user's over them, and those that a round depends on."""
+"""LightGBM's parameters: our defaults or the paper's, those of the user, and those that can't be changed."""
 
 from __future__ import annotations
 
@@ -24,25 +24,24 @@ PAPER_DEFAULTS: dict[str, Any] = {
 # Where we depart from the paper: docs/decisions/training-defaults.md has the figures.
 DEFAULTS: dict[str, Any] = {
     **PAPER_DEFAULTS,
-    # A third of the trees, somewhat larger ones, in larger steps: as good in less than half of the time.
+    # A third of the trees, somewhat larger, in larger steps: as good in less than half of the time.
     "n_estimators": 30,
     "num_leaves": 8,
     "learning_rate": 0.15,
     "lambda_l2": 10.0,
-    # LightGBM never looks again, below a split, at a feature whose gain there is not above this; and a feature that
-    # matters in an interaction only has none at the root. At 0 it may choose a split that leaves one side empty, and
-    # stops with an error.
+    # Below a split, LightGBM ignores features whose gain there was not above this, and a feature that matters only in
+    # an interaction has no gain at the root. But at 0, it may choose a split with an empty side and fail.
     "min_gain_to_split": 0.01,
 }
-# With more categories than this in a column, many of them hold few rows, and their means are noise unless smoothed.
+# If a column has more categories than this, many of them hold few rows, and their means are noise unless smoothed.
 _MANY_CATEGORIES = 50
 _SMOOTHING_OF_MANY = 100.0
-# A bin of a feature is one 255th of the rows. With this many in every training set, it makes no difference to a bin
-# whether the rows of the other folds help to place it, and all sets can share one binning.
+# A bin holds a 255th of the rows. If every training set has this many rows, bins come out the same with and without the
+# rows of other folds, so all sets can share one binning.
 _ROWS_TO_SHARE_BINS = 50_000
 
-# What a round is made of, under LightGBM's own names. Another objective, trees that are averaged or reweighted, or
-# leaves that are linear would not be MCGrad, and the model file could not hold them.
+# Parameters that users can't set, and why. With another objective, with averaged or reweighted trees or with linear
+# leaves it would not be MCGrad, and the model file could not hold it.
 _FIXED = {
     "objective": "the rounds need the log loss",
     "boosting": "the rounds need plain gradient boosting",
@@ -77,7 +76,7 @@ class GrowthParameters:
 
     @property
     def rows_to_share_bins(self) -> int:
-        """From how many rows on it does not matter which rows the bins of features come from."""
+        """From how many training rows on it doesn't matter which rows bins are made from."""
         return min(_ROWS_TO_SHARE_BINS, int(self.booster.get("bin_construct_sample_cnt", _ROWS_TO_SHARE_BINS)))
 
     @property
@@ -95,7 +94,7 @@ def growth_parameters(
     monotone_score: bool,
     seed: int,
 ) -> GrowthParameters:
-    """Our defaults under the user's parameters, and what makes the same fit give the same trees.
+    """The user's parameters over our defaults, and those that make the same fit give the same trees.
 
     `most_categories` is the number of categories of the column that has the most.
     """
@@ -119,7 +118,7 @@ def growth_parameters(
 
 
 def _by_our_names(user: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's parameters, where LightGBM has several names for one under that which our defaults have."""
+    """The user's parameters, under the names that our defaults use where LightGBM has several for one."""
     canonical: dict[str, str] = {}
     name_of: dict[str, str] = {}
     for proper, others in parameter_aliases().items():

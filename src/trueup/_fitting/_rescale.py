@@ -1,4 +1,4 @@
-"""How a round's logits are rescaled: multiplied by theta, and moved by a shift."""
+"""Rescale a round's logits: move them by a shift and multiply them by theta."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy.typing as npt
 
 from trueup import _native
 
-# Rows whose logits are beyond it count less in this fit: a few that are all but certain, and wrong, must not decide.
-# Their logits are not cut off: rows that are right would then look wrong.
+# Rows with logits beyond this limit count less in this fit, so that a few wrong rows with near-certain scores don't
+# decide it. Their logits are not cut off, because then rows that are right would look wrong.
 LOGIT_LIMIT = 10.0
 THETA_MAX = 10.0
-THETA_MIN = 0.01  # with a shift, which is divided by it
+THETA_MIN = 0.01  # only with a shift, because the shift is divided by theta
 _TOLERANCE = 1e-12
 _MAX_ITERATIONS = 100
 _MAX_HALVINGS = 40
-_ROUNDING = 1e-14  # near the minimum a step changes the loss by less than its last digits
-_SINGULAR = 1e-12  # all logits are one: theta and shift can't be told apart
+_ROUNDING = 1e-14  # near the minimum, a step changes the loss by less than its last digits
+_SINGULAR = 1e-12  # below this, all logits are the same, and theta and shift can't be told apart
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,8 +28,8 @@ Floats = npt.NDArray[np.float64]
 def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_threads: int = 1) -> float:
     """The theta in [0, 10] with the least weighted log loss of ``theta * logits``.
 
-    The loss is convex in theta, so its derivative has one zero: Newton's steps, and a bisection wherever a
-    step would leave the interval that is known to hold the zero or gains too little.
+    The loss is convex in theta, so its derivative has one zero. It is found by Newton's method, with a bisection
+    whenever a step would leave the interval that holds the zero.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def fit_theta(logits: Floats, labels: Floats, weights: Floats | None = None, n_t
 
 
 def theta_from_sums(sums: Callable[[float], tuple[float, float]]) -> float:
-    """The theta in [0, 10] with the least loss, whose first two derivatives are given, wherever the rows are."""
+    """The theta in [0, 10] with the least loss, from its first two derivatives, wherever the rows are."""
     low, high = 0.0, THETA_MAX
     theta = 1.0
     for _ in range(_MAX_ITERATIONS):
@@ -72,7 +72,8 @@ class Rescaling:
 def fit_rescaling(logits: Floats, labels: Floats, weights: Floats | None = None, n_threads: int = 1) -> Rescaling:
     """The theta in [0.01, 10] and the shift with the least weighted log loss of ``theta * (logits + shift)``.
 
-    The loss is convex in theta and in theta times shift: Newton's steps in both, halved until the loss falls.
+    The loss is convex in theta and in theta times shift, so Newton's method finds both; steps are halved until the loss
+    falls.
 
     Examples
     --------
@@ -93,9 +94,9 @@ def fit_rescaling(logits: Floats, labels: Floats, weights: Floats | None = None,
 
 
 def rescaling_from_sums(sums: Callable[[float, float], Sequence[float]]) -> Rescaling:
-    """The theta and the shift with the least loss, of which the sums over all rows are given, wherever the rows are.
+    """The theta and the shift with the least loss, wherever the rows are.
 
-    `sums` gives, for theta and the intercept, the loss, its derivatives, and its second derivatives.
+    For a theta and an intercept, `sums` gives the loss, its first derivatives, and its second derivatives.
     """
     theta, intercept = 1.0, 0.0
     loss, *slopes = sums(theta, intercept)
@@ -107,7 +108,7 @@ def rescaling_from_sums(sums: Callable[[float, float], Sequence[float]]) -> Resc
             factor = 0.5**halving
             proposed = (
                 min(max(theta - factor * step[0], THETA_MIN), THETA_MAX),
-                min(max(intercept - factor * step[1], -LOGIT_LIMIT), LOGIT_LIMIT),  # if all labels are one class
+                min(max(intercept - factor * step[1], -LOGIT_LIMIT), LOGIT_LIMIT),  # matters if there is one class
             )
             new_loss, *new_slopes = sums(*proposed)
             if new_loss <= loss + _ROUNDING * abs(loss):
@@ -119,7 +120,7 @@ def rescaling_from_sums(sums: Callable[[float, float], Sequence[float]]) -> Resc
 
 
 def _newton_step(theta: float, slopes: list[float]) -> tuple[float, float]:
-    """What to take from theta and from the intercept; theta stays where it is if the step leads out of its bounds."""
+    """What to subtract from theta and from the intercept. Theta stays if the step would lead out of its bounds."""
     g_theta, g_intercept, h_theta, h_mixed, h_intercept = slopes
     determinant = h_theta * h_intercept - h_mixed**2
     if determinant > _SINGULAR * h_theta * h_intercept:

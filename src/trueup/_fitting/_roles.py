@@ -1,4 +1,4 @@
-"""Which column of a table is what, and the weights and scores of its batches, with errors that name the columns."""
+"""The roles of a table's columns, and the weights and scores of its batches. Errors name the columns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StreamRoles:
         weight: str | None = None,
         group: str | None = None,
     ) -> StreamRoles:
-        """The roles of the columns of a table; all that have no other role are features, unless some are named."""
+        """The roles of a table's columns. If no features are named, all columns without another role are features."""
         score, features, categorical = score_of(options, score), options.features, options.categorical_features
         named = cls(label, score, weight, None, ()).columns
         if features is not None and isinstance(features, str):
@@ -87,7 +87,7 @@ class StreamRoles:
 
 
 def score_of(options: FitOptions, score: str | None) -> str | None:
-    """The column of scores, which may be named in two ways."""
+    """The column of scores, which `score` or the option `score_column` may name."""
     if score is not None and options.score_column not in (None, score):
         raise ParameterError(f"score names {score!r}, and score_column {options.score_column!r}. Name one column.")
     return options.score_column if score is None else score
@@ -95,7 +95,7 @@ def score_of(options: FitOptions, score: str | None) -> str | None:
 
 @contextlib.contextmanager
 def naming_roles(roles: StreamRoles) -> Iterator[None]:
-    """Say in errors about labels and weights which column holds them."""
+    """Name the column in errors about labels and weights."""
     try:
         yield
     except LabelError as error:
@@ -105,7 +105,7 @@ def naming_roles(roles: StreamRoles) -> Iterator[None]:
 
 
 def batch_weights(batch: pa.Table, roles: StreamRoles) -> Floats | None:
-    """The weights of a batch, all of which may be zero."""
+    """The weights of a batch, which may all be zero."""
     if roles.weight is None:
         return None
     with naming_roles(roles):

@@ -119,7 +119,7 @@ def _rescale_with(options: FitOptions, validates: bool) -> Rescale:
 
 
 def _may_share_bins(data: TrainingData, splits: Sequence[Split], n_fit: int, parameters: GrowthParameters) -> bool:
-    """Whether every training set is so large that its bins may come from all rows to fit on."""
+    """Whether every training set is large enough to use bins made from all rows."""
     return n_fit == data.n_rows and all(len(train) >= parameters.rows_to_share_bins for train, _ in splits)
 
 
@@ -131,7 +131,7 @@ def _too_few(data: TrainingData, n_fit: int, splits: Sequence[Split], parameters
 
 
 def too_few(n_rows: int, hessian: float, weighted: bool, parameters: GrowthParameters) -> str:
-    """Why no tree can be grown on so many rows, or nothing."""
+    """Why no tree can be grown on this many rows, or nothing."""
     if n_rows < parameters.min_rows:
         return (
             f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there "

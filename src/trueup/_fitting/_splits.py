@@ -1,4 +1,4 @@
-"""Which rows grow trees and which validate: the same ones whether rows come at once, in batches or in partitions."""
+"""Which rows train and which validate; the same rows in memory, in batches and in partitions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Split = tuple[Rows, Rows]
 AUTO_FOLDS = 5
 AUTO_FOLDS_MAX_ROWS = 1_000_000
 AUTO_HOLDOUT = 0.2
-# Up to as many rows, folds keep the classes in proportion, for which all labels must be in one place. Among more rows
-# chance does that as well, and a hash of a row's place gives its fold without looking at any other row.
+# Up to this many rows, folds are stratified, which needs all labels in one place. Among more rows, chance keeps the
+# classes in proportion well enough, and a hash of a row's place gives its fold without a look at other rows.
 STRATIFIED_MAX_ROWS = 1_000_000
-FEW_GROUPS = 100  # of more, hashes give every fold about as many
-_MANY = 1_000_000  # rows of which a column of numbers is no burden
+FEW_GROUPS = 100  # with more groups, hashes give every fold about as many
+_MANY = 1_000_000  # one column of numbers for so many rows takes little memory
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Dealing:
     """How rows are dealt to folds."""
 
     n_folds: int  # 1 is a hold-out, 0 no validation
-    fraction: float  # the share of rows that a hold-out has
+    fraction: float  # the share of rows in a hold-out
     seed: int
 
     @property
     def folds(self) -> range:
-        """The folds that validate, one after the other."""
+        """The folds that validate in turn."""
         return range(self.n_folds)
 
     def by_group(self, groups: Hashes, few: Hashes | None) -> Folds:
-        """The fold of each row from the hash of its group, with all hashes if they are few.
+        """The fold of each row, from the hash of its group. If groups are few, `few` has all hashes.
 
-        Few groups are dealt in turn, for hashes alone might leave a fold without any.
+        Few groups are dealt in turn, because hashes alone might leave a fold empty.
         """
         if few is None:
             return self.by_hash(groups)
@@ -54,16 +54,16 @@ class Dealing:
         return folds[np.searchsorted(few, groups)]
 
     def by_hash(self, hashes: Hashes) -> Folds:
-        """The fold of each row from a hash; of a hold-out, the rows of fold 0 validate."""
+        """The fold of each row, from its hash. In a hold-out, fold 0 validates."""
         folds = np.empty(len(hashes), np.int8)
-        for first in range(0, len(hashes), _MANY):  # a number takes eight times the memory of a fold
+        for first in range(0, len(hashes), _MANY):  # some rows at a time: floats take eight times the memory of folds
             mixed = mix_hashes(hashes[first : first + _MANY], self.seed)
             even = (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
             folds[first : first + _MANY] = np.floor(even * self.n_folds) if self.n_folds > 1 else even >= self.fraction
         return folds
 
     def by_place(self, first_row: int, n_rows: int) -> Folds:
-        """The fold of each of some rows that follow each other, from their places in the table."""
+        """The fold of each of some consecutive rows, from their places in the table."""
         folds = [
             self.by_hash(row_hashes(first, min(_MANY, first_row + n_rows - first)))
             for first in range(first_row, first_row + n_rows, _MANY)
@@ -71,7 +71,7 @@ class Dealing:
         return np.concatenate([np.empty(0, np.int8), *folds])
 
     def by_label(self, labels: Floats, soft: bool) -> Folds | str:
-        """The fold of each of all rows, with the classes in proportion; or why there are too few rows."""
+        """The fold of each row, stratified by the labels of all rows; or why there are too few rows."""
         if len(labels) > STRATIFIED_MAX_ROWS:
             return self.by_place(0, len(labels))
         made = _folds(self, labels, soft) if self.n_folds > 1 else _hold_out(self, labels, soft)
@@ -86,7 +86,7 @@ class Dealing:
         return folds
 
     def splits(self, labels: Floats, *, soft: bool, groups: Hashes | None = None) -> list[Split] | str:
-        """Training and validation rows of every fold, or why there are too few; groups are given by their hashes."""
+        """The training and validation rows of each fold, or why there are too few. `groups` are hashes."""
         if not self.n_folds:
             return []
         folds = self.by_label(labels, soft) if groups is None else self.by_group(groups, few_groups([groups]))
@@ -108,7 +108,7 @@ ONE_CLASS = "the training rows of a fold have one class only"
 
 
 def few_groups(hashes: Iterable[Hashes]) -> Hashes | None:
-    """All distinct hashes, ascending; None if there are more than a few."""
+    """All distinct hashes, ascending; None if there are more than `FEW_GROUPS`."""
     found = np.empty(0, np.uint64)
     for some in hashes:
         for first in range(0, len(some), _MANY):
@@ -119,7 +119,7 @@ def few_groups(hashes: Iterable[Hashes]) -> Hashes | None:
 
 
 def dealing_for(validation: Any, n_rows: int, seed: int) -> Dealing:
-    """How so many rows are dealt for the validation that a user asked for: "auto", a number of folds or a fraction.
+    """How to deal this many rows for a user's `validation`: "auto", a number of folds, a fraction or None.
 
     Examples
     --------
@@ -153,9 +153,9 @@ def make_splits(
     groups: Hashes | None = None,  # a hash of the group of each row
     counts: npt.NDArray[np.bool_] | None = None,
 ) -> list[Split] | str:
-    """Training and validation rows of a table in memory, or why there are too few rows for them.
+    """The training and validation rows of a table in memory, or why there are too few rows.
 
-    Rows are counted among those that `counts` says have a weight; a user's splitter is given all rows.
+    They are numbered among the rows that have a weight, which `counts` tells. A user's splitter gets all rows.
     """
     if isinstance(validation, (str, int, float, np.number)) and not isinstance(validation, bool):
         if counts is not None:
@@ -193,7 +193,7 @@ def _splits_of_user(validation: Any, labels: Floats, groups: Hashes | None) -> l
 
 
 def _any_table(n_rows: int) -> npt.NDArray[np.uint8]:
-    """What splitters want to see of the rows: they look at nothing but how many there are."""
+    """A stand-in for the rows: splitters only look at how many there are."""
     return np.zeros((n_rows, 1), dtype=np.uint8)
 
 
@@ -227,7 +227,7 @@ def _hold_out(dealing: Dealing, labels: Floats, soft: bool) -> Any:
 
 
 def _rarest(labels: Floats) -> int:
-    """How many rows the rarer class has."""
+    """The number of rows of the rarer class."""
     positive = int((labels == 1).sum())
     return min(positive, len(labels) - positive)
 

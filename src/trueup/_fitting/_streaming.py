@@ -18,7 +18,7 @@ from trueup._model import CalibrationModel, FeatureSpec
 from trueup._runtime import give_back_memory, shown_progress
 from trueup.errors import DataWarning, ParameterError, TableError, callers_level
 
-_MOST_ROWS_AT_ONCE = 4_000_000  # above, the fit on all rows waits for the search: two of them take twice the memory
+_MOST_ROWS_AT_ONCE = 4_000_000  # with more, the fit on all rows waits for the search, to halve the memory
 
 
 def fit_stream_model(options: FitOptions, source: Any, **columns: str | None) -> CalibrationModel:
@@ -48,7 +48,7 @@ def fit_stream_model(options: FitOptions, source: Any, **columns: str | None) ->
 
 
 def _roles_of(stream: Stream, options: FitOptions, columns: dict[str, Any]) -> StreamRoles:
-    """Which column of a stream is what; columns that are not in every file are ignored, with a warning."""
+    """The roles of a stream's columns. Columns that are not in every file are ignored, with a warning."""
     named = () if isinstance(options.features, str) else options.features or ()
     columns = {**columns, "score": score_of(options, columns.get("score"))}
     stream.check([name for name in (*columns.values(), *named) if name is not None])
@@ -64,7 +64,7 @@ def _roles_of(stream: Stream, options: FitOptions, columns: dict[str, Any]) -> S
 
 
 def most_intervals(options: FitOptions) -> int:
-    """Into how many intervals numbers are cut: two bins of LightGBM's are for zero and for what is missing."""
+    """How many intervals to cut numbers into: LightGBM needs two more bins, for zero and for missing values."""
     for name, value in (options.lightgbm_params or {}).items():
         if name in ("max_bin", "max_bins"):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 2:
@@ -74,14 +74,14 @@ def most_intervals(options: FitOptions) -> int:
 
 
 def check_before_reading(options: FitOptions, seeds: tuple[int, int]) -> None:
-    """Refuse parameters that can't be meant, before rows are read for a long time."""
+    """Refuse impossible parameters before spending a long time on reading rows."""
     dealing_for(options.validation, 0, seeds[0])
     most_intervals(options)
     growth_of(options, FeatureSpec((), ()), seeds[1])
 
 
 def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[PackingPlan, PackedRows]:
-    """All rows, packed."""
+    """Read all rows twice, and pack them."""
     facts = TableFacts(roles)
     _read(stream, roles, options, "learning what the columns hold", facts.add)
     plan = facts.plan(most_intervals(options), options.pos_label)
@@ -92,7 +92,7 @@ def _packed(stream: Stream, roles: StreamRoles, options: FitOptions) -> tuple[Pa
 
 
 def _read(stream: Stream, roles: StreamRoles, options: FitOptions, doing: str, use: Callable[[Any, int], None]) -> None:
-    """Read all rows once, and show on a terminal how many have come."""
+    """Read all rows once, showing progress on a terminal."""
     first_row = 0
     with shown_progress(options.verbose, doing, stream.n_rows, unit="rows") as progress:
         for batch in stream.batches(roles.columns):

@@ -92,7 +92,7 @@ def audit_dask(
 
 
 def _projected(frame: Any, roles: StreamRoles, features: Sequence[str] | None) -> Any:
-    """The columns that are needed, so that no others are read."""
+    """The columns that the audit needs; no others are read."""
     present = columns_of(frame)
     wanted = present if features is None else [*roles.columns, *features]
     absent = [name for name in dict.fromkeys([*roles.columns, *wanted]) if name not in present]
@@ -102,7 +102,7 @@ def _projected(frame: Any, roles: StreamRoles, features: Sequence[str] | None) -
 
 
 def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, learning: dict[str, Any]) -> SketchSpec:
-    """The spec that fits rows drawn at random from all partitions."""
+    """A spec learned from rows drawn at random from all partitions."""
     from dask.delayed import delayed
 
     counted = list((frame[[roles.score]] if roles.score in frame.columns else frame).to_delayed())
@@ -122,10 +122,11 @@ def _learned(client: Any, frame: Any, roles: StreamRoles, sample_rows: int, lear
 
 
 def _sampled(partition: Any, columns: Sequence[str], roles: StreamRoles, cut: int, number: int) -> pa.Table:
-    """The rows of a partition whose hashes are at most the cut, and its first, so that no sample is empty."""
+    """The rows of a partition whose hashes are at most `cut`, and its first row, so that no sample is empty."""
     with naming_partition(number):
         table = as_arrow(partition, columns)
-        if table.num_rows:  # else it may have no type; and of a sample nobody could say where a bad value is
+        if table.num_rows:  # an empty column may have no type
+            # Checked here, because once rows are drawn nobody could say where a bad value is.
             batch_scores(table, roles)
             batch_weights(table, roles)
     chosen = row_hashes(number * ROWS_A_PARTITION, table.num_rows) <= np.uint64(cut)
@@ -150,7 +151,7 @@ def _spec_of(sample: pa.Table, roles: StreamRoles, learning: dict[str, Any]) -> 
 
 
 def _sketched(client: Any, frame: Any, roles: StreamRoles, spec: SketchSpec) -> Sketch:
-    """All rows, summed where they are."""
+    """The sketch of all rows, which stay where they are."""
     from dask.delayed import delayed
 
     shared, partitions = shared_with_all(client, spec), list(frame.to_delayed())
@@ -165,7 +166,7 @@ def _sketched(client: Any, frame: Any, roles: StreamRoles, spec: SketchSpec) -> 
 def _sketch_of(partition: Any, roles: StreamRoles, spec: SketchSpec, number: int) -> Sketch:
     with naming_partition(number), naming_roles(roles):
         table = as_arrow(partition, list(dict.fromkeys([*roles.columns, *spec.columns])))
-        if not table.num_rows:  # whose columns may have no type
+        if not table.num_rows:  # an empty column may have no type
             return SketchBuilder(spec).sketch()
         labels, X = table.column(roles.label), table.select(list(spec.columns))
         scores, weights = batch_scores(table, roles), batch_weights(table, roles)

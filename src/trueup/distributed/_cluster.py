@@ -1,4 +1,4 @@
-"""The partitions of a fit, as the client sees them, and those that can not be computed."""
+"""The partitions of a fit, as the client sees them, and errors about those that can't be computed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class Partitions:
 
     def __init__(self, client: Any, futures: Sequence[Any]) -> None:
         self.client, self.futures = client, list(futures)
-        self._at: dict[int, str] = {}  # the worker that has each partition, and its bins
+        self._at: dict[int, str] = {}  # the worker that holds each partition and its bins
 
     def map(self, function: Callable[..., Any], *columns: Sequence[Any], **options: Any) -> list[Any]:
-        """A task a partition, of the partition and of one entry of each column; futures."""
+        """Start one task per partition, with the partition and one entry of each column; futures."""
         return list(self.client.map(function, self.futures, *columns, pure=False, **options))
 
     def each(self, function: Callable[..., Any], *columns: Sequence[Any], **options: Any) -> list[Any]:
-        """What a function gives of each partition and of one entry of each column: small values, here.
+        """Call a function with each partition and one entry of each column; the results come here, so keep them small.
 
-        A task does it for many partitions, for a scheduler takes longer over a task than most of these functions do.
+        One task handles many partitions, because scheduling a task takes longer than most of these functions run.
         """
         threads = self.client.nthreads()
         if not self._at or not threads.keys() >= set(self._at.values()):
-            self.locate()  # else one task would get all partitions of a worker that is gone
+            self.locate()  # otherwise one task would get all partitions of a worker that is gone
         shares = self._shares(threads)
         tasks = [
             self.client.submit(
@@ -50,11 +50,11 @@ class Partitions:
         return [found[number] for number in range(len(self.futures))]
 
     def total(self, function: Callable[..., Sequence[float]], *columns: Sequence[Any], **options: Any) -> Any:
-        """The sums of what a function gives of each partition, whoever holds which."""
+        """Sum what a function gives for each partition. The sums don't depend on who holds what."""
         return summed(self.each(function, *columns, **options))
 
     def _shares(self, threads: Mapping[str, int]) -> list[tuple[str, list[int]]]:
-        """The partitions of each thread of each worker."""
+        """Deal the partitions of each worker to its threads."""
         held: dict[str, list[int]] = {}
         for number in range(len(self.futures)):
             held.setdefault(self._at[number], []).append(number)
@@ -66,10 +66,10 @@ class Partitions:
         ]
 
     def locate(self) -> dict[str, list[int]]:
-        """Which worker has which partitions; all of them are held by some worker when this returns.
+        """Which worker has which partitions. When this returns, every partition is held by some worker.
 
-        A partition stays with the worker that had it before, which has its bins: Dask may have moved it since, but
-        fetching it again takes a fraction of the time that binning takes.
+        A partition stays with the worker that had it before, because that one has its bins: Dask may have moved it
+        since, but fetching it again takes a fraction of the time of binning it.
         """
         holders, alive = self._holders(), self.client.nthreads()
         places: dict[str, list[int]] = {}
@@ -78,14 +78,14 @@ class Partitions:
                 places.setdefault(self._at[number], []).append(number)
         for number, workers in enumerate(holders):
             if self._at.get(number) not in alive:
-                # The one with the fewest so far, by name if that is undecided.
+                # The worker with the fewest so far; of several, the first by name.
                 worker = min(workers, key=lambda name: (len(places.get(name, ())), name))
                 places.setdefault(worker, []).append(number)
                 self._at[number] = worker
         return {worker: sorted(numbers) for worker, numbers in places.items()}
 
     def _holders(self) -> list[Sequence[str]]:
-        """The workers that hold each partition, at least one."""
+        """The workers that hold each partition, at least one for each."""
         from distributed import wait
 
         while True:
@@ -95,15 +95,15 @@ class Partitions:
                     future.result()
             held = self.client.who_has(self.futures)
             holders = [held.get(future.key) or held.get(str(future.key)) or () for future in self.futures]
-            if all(holders):  # none is lost since
+            if all(holders):  # no partition was lost meanwhile
                 return holders
 
 
 def spread(client: Any, partitions: Sequence[Any], function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Compute a function of each partition and its number, about as many on each worker; futures.
+    """Call a function with each partition and its number, on about as many partitions per worker; futures.
 
-    Trees are grown by all workers in step, so the one with the most rows decides how long that takes. Rows that are in
-    the memory of some worker already are left there.
+    All workers grow trees in step, so the one with the most rows decides how long that takes. Rows that are already
+    in a worker's memory stay there.
     """
     from dask.delayed import delayed
     from distributed import futures_of
@@ -120,23 +120,19 @@ def spread(client: Any, partitions: Sequence[Any], function: Callable[..., Any],
 
 
 def sent(client: Any, value: Any) -> Any:
-    """A value on some worker, for tasks that need it: it is sent once, not with each of them; a future."""
-    return client.submit(_same, value, pure=False)
+    """Put a value on a worker, so that it is sent once and not with each task that needs it; a future."""
+    return client.submit(lambda same: same, value, pure=False)
 
 
 def shared_with_all(client: Any, value: Any) -> Any:
-    """A value on all workers; a future. Were it on one, partitions that are not there yet would gather at it."""
+    """Put a value on all workers; a future. If only one worker had it, Dask would move the partitions to that one."""
     future = sent(client, value)
     client.replicate(future)
     return future
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 def reduced(client: Any, function: Callable[[Sequence[Any]], Any], futures: Sequence[Any]) -> Any:
-    """What a function makes of all results, some at a time, on the workers; a future."""
+    """Combine all results with a function, some at a time, on the workers; a future."""
     level = list(futures)
     while True:
         level = [
@@ -149,7 +145,7 @@ def reduced(client: Any, function: Callable[[Sequence[Any]], Any], futures: Sequ
 
 @contextlib.contextmanager
 def connected(client: Any) -> Iterator[Any]:
-    """The cluster to work on; inside, it is the one that Dask's own functions turn to, whichever else is connected."""
+    """The cluster to work on. Inside, Dask's own functions use it too, whatever other cluster is connected."""
     try:
         from distributed import get_client
     except ImportError:
@@ -174,7 +170,7 @@ def columns_of(frame: Any) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def naming_unreadable(partitions: Sequence[Any], futures: Sequence[Any], columns: Sequence[str]) -> Iterator[None]:
-    """Say in our words what another library says of a partition that can't be computed."""
+    """If a partition can't be computed, say which one, from which file, and why."""
     try:
         yield
     except TrueupError:
@@ -190,7 +186,7 @@ def _unreadable(number: int, file: str | None, error: BaseException, columns: Se
     import pyarrow as pa
     from distributed import KilledWorker
 
-    if isinstance(error, (TrueupError, KilledWorker, ImportError, MemoryError)):  # not what the partition is like
+    if isinstance(error, (TrueupError, KilledWorker, ImportError, MemoryError)):  # the partition is not to blame
         return error
     where = f"Partition {number:,}" if file is None else f"Partition {number:,}, read from {file!r},"
     if isinstance(error, KeyError) and any(repr(name) in str(error) for name in columns):
@@ -200,9 +196,9 @@ def _unreadable(number: int, file: str | None, error: BaseException, columns: Se
 
 
 def file_of(partition: Any) -> str | None:
-    """The file that a partition is read from; None if there is none, or if Dask's tasks don't tell it."""
+    """The file that a partition is read from; None if there is none, or if Dask's tasks don't show it."""
     files: set[str] = set()
-    with contextlib.suppress(Exception):  # what tasks look like is Dask's own business, and this is for a message only
+    with contextlib.suppress(Exception):  # the layout of tasks is private to Dask, and we only want it for a message
         graph, ahead = dict(partition.__dask_graph__()), [partition.key]
         while ahead:
             task = graph.pop(ahead.pop(), None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import threading
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -49,10 +48,8 @@ from trueup.distributed._cluster import (
 )
 from trueup.distributed._growing import DaskFold, DaskRows, agreed_rescaling
 from trueup.distributed._partitions import (
-    PartitionFacts,
     PartitionSizes,
     base_logits,
-    concatenated,
     dealt,
     describe_partition,
     facts_of,
@@ -132,7 +129,7 @@ def fit_dask(
 
 
 def _fit(options: FitOptions, frame: Any, client: Any, **columns: Any) -> CalibrationModel:
-    """Fit a model on a frame whose partitions stay on the workers; `columns` names label, score, weight and group."""
+    """Fit a model on partitions that stay on the workers; `columns` names label, score, weight and group."""
     roles = StreamRoles.among(columns_of(frame), "The frame", options, **columns)
     seeds = seeds_from(options.random_state)
     check_before_reading(options, seeds)
@@ -148,29 +145,29 @@ def _fit(options: FitOptions, frame: Any, client: Any, **columns: Any) -> Calibr
 
 
 def _learned(client: Any, partitions: Sequence[Any], roles: StreamRoles, options: FitOptions) -> PackingPlan:
-    """What all partitions hold."""
+    """Learn what all partitions hold, and so how to pack them."""
     from dask.delayed import delayed
 
     facts = client.compute([delayed(facts_of)(rows, roles, number) for number, rows in enumerate(partitions)])
     with naming_unreadable(partitions, facts, roles.columns):
         merged = reduced(client, merged_facts, facts)
-        # Made there: the facts hold a sample of the rows, and the plan only where it cuts them.
-        plan: PackingPlan = client.submit(
-            _plan_of, merged, most_intervals(options), options.pos_label, pure=False
-        ).result()
-    return plan
+        intervals, pos_label = most_intervals(options), options.pos_label
+        # Made on a worker: the facts hold a sample of the rows, the plan only where they are cut.
+        plan = client.submit(lambda found: found.facts.plan(intervals, pos_label), merged, pure=False)
+        learned: PackingPlan = plan.result()
+    return learned
 
 
 def _packed(
     client: Any, partitions: Sequence[Any], plan: PackingPlan, dealing: Dealing
 ) -> tuple[DaskRows, list[PartitionSizes], float | None, float, str]:
-    """All rows on the workers and how many are in which fold, the base rate if there are no scores, that of labels, and
-    why there are too few rows for the folds, if they are.
+    """All rows, packed on the workers, and how many are in which fold; the base rate, None if there are scores; the
+    rate of positives; and why there are too few rows for the folds, or nothing.
     """
     cut = min(2**64 - 1, int(SAMPLE_ROWS / plan.n_rows * 2**64))
     packed = spread(client, partitions, pack_partition, shared_with_all(client, plan), cut)
     with naming_unreadable(partitions, packed, plan.roles.columns):
-        counts = client.gather(client.map(_n_rows, packed, pure=False))
+        counts = client.gather(client.map(lambda partition: partition.rows.n_rows, packed, pure=False))
     if sum(counts) != plan.n_rows:
         raise DataError(
             f"The frame had {plan.n_rows:,} rows when it was read first, and {sum(counts):,} when it was read again. "
@@ -180,7 +177,7 @@ def _packed(
     counts = [n for n in counts if n]
     few = None
     if plan.roles.group is not None:
-        each = client.gather(client.map(_few_groups, packed, pure=False))
+        each = client.gather(client.map(lambda partition: few_groups([partition.rows.groups]), packed, pure=False))
         few = None if any(some is None for some in each) else few_groups(each)
     dealt_here, reason = _folds(client, packed, counts, plan, dealing)
     places = np.cumsum([0, *counts[:-1]]).tolist()
@@ -189,7 +186,7 @@ def _packed(
     rate = positive / weight
     base_rate = None if plan.roles.score is not None else rate
     logits = held.map(base_logits, base_rate=base_rate)
-    reference = reduced(client, concatenated, held.map(sampled_codes))
+    reference = reduced(client, np.concatenate, held.map(sampled_codes))
     folds: list[int | None] = [*dealing.folds, None]
     sizes = held.each(describe_partition, logits, folds=folds, soft=plan.labels.soft)
     return DaskRows(held, len(plan.columns), logits, reference), sizes, base_rate, rate, reason
@@ -198,15 +195,15 @@ def _packed(
 def _folds(
     client: Any, packed: Sequence[Any], counts: Sequence[int], plan: PackingPlan, dealing: Dealing
 ) -> tuple[Sequence[Any], str]:
-    """The fold of each row of each partition, None if its worker can tell; and why there are too few rows, if they are.
+    """The fold of each row of each partition, None if its worker can tell; and why there are too few rows, or nothing.
 
-    Up to the number of rows where folds keep the classes in proportion, labels come here and folds go back: a fit in
-    memory and one on a cluster validate the same rows.
+    Few rows are stratified by their labels, which come here, and folds go back: so fits in memory and on a cluster
+    validate the same rows.
     """
     on_workers = [None] * len(packed)
     if not dealing.n_folds or plan.roles.group is not None or plan.n_rows > STRATIFIED_MAX_ROWS:
         return on_workers, ""
-    labels = np.concatenate(client.gather(client.map(_labels, packed, pure=False)))
+    labels = np.concatenate(client.gather(client.map(lambda partition: partition.rows.labels, packed, pure=False)))
     folds = dealing.by_label(labels, plan.labels.soft)
     return (on_workers, folds) if isinstance(folds, str) else (np.split(folds, np.cumsum(counts)[:-1]), "")
 
@@ -229,22 +226,18 @@ def _fitted(
     unit = _gradient_unit(sum(size.n_rows for size in sizes), max(size.largest_weight for size in sizes))
 
     def fold_at(place: int) -> DaskFold:
-        """The rows of a split; the last one holds nothing out."""
-        booster, n_trees = parameters.booster, parameters.n_trees
-        growth = Growth(fit, folds[place], booster, n_trees, plan.labels.soft, unit)
+        """The rows of a split; in the last one, no row validates."""
+        growth = Growth(fit, folds[place], parameters.booster, parameters.n_trees, plan.labels.soft, unit)
         return DaskFold(rows, growth, [size.train[place][0] for size in sizes])
 
     searched = [fold_at(place) for place in dealing.folds] or [fold_at(-1)]
     # The workers have threads of their own, and rounds are grown one after the other.
     fit_plan = plan_of(options, validates=dealing.n_folds > 0, n_threads=1)
 
-    def final_fold(_: threading.Event) -> DaskFold:
-        """All rows."""
-        return fold_at(len(folds) - 1)
-
+    final_fold = (lambda _: fold_at(-1)) if dealing.n_folds else None
     try:
         with shown_rounds(options.verbose, fit_plan.max_rounds) as listener:
-            return fit_folds(searched, final_fold if dealing.n_folds else None, fit_plan, listener, agreed_rescaling)
+            return fit_folds(searched, final_fold, fit_plan, listener, agreed_rescaling)
     finally:
         with contextlib.suppress(Exception):
             rows.partitions.client.run(forget, fit, on_error="ignore")
@@ -253,7 +246,7 @@ def _fitted(
 def _too_few(
     sizes: Sequence[PartitionSizes], folds: Sequence[int | None], plan: PackingPlan, parameters: GrowthParameters
 ) -> str:
-    """Why no tree can be grown in some split, or nothing."""
+    """Why no tree can be grown in one of the splits, or nothing."""
     for place, fold in enumerate(folds):
         n_rows, positive, hessian = (sum(values) for values in zip(*(size.train[place] for size in sizes), strict=True))
         if n_rows == 0 or (fold is not None and not sum(size.n_validation[place] for size in sizes)):
@@ -267,22 +260,6 @@ def _too_few(
 
 
 def _gradient_unit(n_rows: int, largest_weight: float) -> float:
-    """The power of two of which derivatives are multiples, so that doubles hold any sum of them exactly."""
+    """The power of two that derivatives are multiples of, so that doubles hold any sum of them exactly."""
     bits = min(24, 52 - math.ceil(math.log2(max(n_rows, 2))))
     return 2.0 ** (math.ceil(math.log2(largest_weight)) - bits)
-
-
-def _plan_of(facts: PartitionFacts, intervals: int, pos_label: Any) -> PackingPlan:
-    return facts.facts.plan(intervals, pos_label)
-
-
-def _n_rows(partition: Any) -> int:
-    return int(partition.rows.n_rows)
-
-
-def _few_groups(partition: Any) -> Any:
-    return few_groups([partition.rows.groups])
-
-
-def _labels(partition: Any) -> Any:
-    return partition.rows.labels

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from trueup._fitting import (
+    Fold,
     GrownRound,
     LossSums,
     Rescale,
     Rescaling,
     Step,
     convergence_bound,
+    edges_of_sample,
     rescaling_from_sums,
     theta_from_sums,
 )
 from trueup.distributed._cluster import Partitions, reduced, sent
 from trueup.distributed._partitions import (
     affine_sums,
-    concatenated,
     corrections,
-    edges_of_logits,
     losses_of,
     moved_logits,
     sampled_logits,
@@ -45,9 +47,10 @@ from trueup.distributed._shard import (
 )
 from trueup.errors import ClusterWarning, TrainingError, callers_level
 
+_EDGES_OF_LOGITS = 253  # LightGBM has 255 bins: two of them are for zero and for what is missing
 _MOST_TRIES = 5
-_LOOK_EVERY = 0.5  # seconds, whether all workers are there
-_LOOK_FOR_STARTED = 0.02  # seconds, whether all of them have come to the task
+_LOOK_EVERY = 0.5  # seconds between checks that all workers are still there
+_LOOK_FOR_STARTED = 0.02  # seconds between checks that all of them have come to the task
 _Shards: TypeAlias = list[tuple[int, ...]]
 
 
@@ -57,11 +60,11 @@ class _Lost(Exception):  # noqa: N818 (a signal to try again)
 
 @dataclass(frozen=True, eq=False)
 class RoundStart:
-    """What a round starts from, all of it on the workers."""
+    """What a round starts from. All but the counts are on the workers."""
 
     partitions: Partitions
     logits: Sequence[Any]
-    n_train: Sequence[int]  # how many rows of each partition grow trees
+    n_train: Sequence[int]  # the number of training rows in each partition
     reference: Any  # the rows that the bins of features are made from
     edges: Any  # where the logit is cut
 
@@ -69,34 +72,25 @@ class RoundStart:
 def grow_together(start: RoundStart, growth: Growth) -> GrownRound:
     """Grow the trees of a round on the workers that hold the partitions.
 
-    A worker that is lost in the middle costs the round, not the fit: the scheduler makes its partitions and their
-    logits again, and the workers that are there grow the round again.
+    Losing a worker costs the round, not the fit: Dask makes its partitions and logits again, and the workers that are
+    left grow the round again.
     """
-    for _ in range(_MOST_TRIES - 1):
-        lost = _tried(start, growth)
-        if isinstance(lost, GrownRound):
-            return lost
-        warnings.warn(f"{lost}. The round is grown again.", ClusterWarning, stacklevel=callers_level())
-    last = _tried(start, growth)
-    if isinstance(last, GrownRound):
-        return last
-    raise TrainingError(f"A round could not be grown in {_MOST_TRIES} tries: {last}.")
-
-
-def _tried(start: RoundStart, growth: Growth) -> GrownRound | _Lost:
-    """The round, or why it is lost."""
-    try:
-        crew = _crew(start)
-        return _grown_by(crew, start, growth)
-    except _Lost as lost:
-        return lost
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            return _grown_by(_crew(start), start, growth)
+        except _Lost as lost:
+            if tries == _MOST_TRIES:
+                raise TrainingError(f"A round could not be grown in {_MOST_TRIES} tries: {lost}.") from None
+            warnings.warn(f"{lost}. The round is grown again.", ClusterWarning, stacklevel=callers_level())
 
 
 def _crew(start: RoundStart) -> dict[str, _Shards]:
-    """The workers, and which partitions each of them grows on.
+    """The workers, and the shards of partitions that each of them grows trees on.
 
-    A worker that holds all partitions is two machines: LightGBM alone makes slightly other trees than two of it, and
-    the result must not depend on how many workers there are.
+    If one worker holds all partitions, it acts as two machines: LightGBM alone grows slightly different trees than
+    several connected ones, and the model must not depend on the number of workers.
     """
     held = start.partitions.locate()
     places = {worker: tuple(number for number in numbers if start.n_train[number]) for worker, numbers in held.items()}
@@ -113,7 +107,7 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
     tasks: list[tuple[str, Any]] = []
 
     def submit(worker: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """A task that only this worker may do."""
+        """Start a task that only this worker may do."""
         pinned = {"workers": [worker], "allow_other_workers": False, "pure": False, "priority": 9}
         task = client.submit(function, *arguments, **pinned, **options)
         tasks.append((worker, task))
@@ -146,7 +140,7 @@ def _grown_by(crew: dict[str, _Shards], start: RoundStart, growth: Growth) -> Gr
 
 
 def _start(client: Any, tasks: Sequence[Any], networks: dict[str, list[Network]], fit: str) -> None:
-    """Let all workers connect to each other when the last of them is there."""
+    """When the last worker has come, let all of them connect to each other."""
     (network, *_), *_ = networks.values()  # any of them knows all machines
     while not set(network.machines) <= set().union(*_of_workers(client, networks, machines_waiting, fit).values()):
         _are_done(client, tasks, networks, _LOOK_FOR_STARTED)
@@ -154,33 +148,37 @@ def _start(client: Any, tasks: Sequence[Any], networks: dict[str, list[Network]]
 
 
 def _of_workers(client: Any, crew: Collection[str], function: Callable[[str], Any], fit: str) -> dict[str, Any]:
-    """What a function of the fit gives on each worker, at once, whatever else they do."""
-    try:
+    """Call a function on each worker at once, even on busy ones."""
+    with _lost_without_answer():
         found: dict[str, Any] = client.run(function, fit, workers=list(crew))
+        return found
+
+
+@contextlib.contextmanager
+def _lost_without_answer() -> Iterator[None]:
+    try:
+        yield
     except Exception as error:
         raise _Lost(f"A worker did not answer ({error})") from error
-    return found
 
 
 def _networks(client: Any, crew: dict[str, _Shards]) -> dict[str, list[Network]]:
-    """All machines, and which of them each shard is."""
-    try:
+    """The network of each shard: all machines, and which of them it is."""
+    with _lost_without_answer():
         ports = {worker: client.run(free_ports, len(shards), workers=[worker]) for worker, shards in crew.items()}
-    except Exception as error:
-        raise _Lost(f"A worker did not answer ({error})") from error
     machines = tuple(f"{urlsplit(worker).hostname}:{port}" for worker in crew for port in ports[worker][worker])
     ranks = iter(range(len(machines)))
     return {worker: [Network(machines, next(ranks)) for _ in shards] for worker, shards in crew.items()}
 
 
 def _wait_for(client: Any, tasks: Sequence[Any], crew: Collection[str]) -> None:
-    """Wait until all tasks are done; `_Lost` if one can't be, because a worker or a connection is gone."""
+    """Wait until all tasks are done. Raise `_Lost` if a worker or a connection is gone."""
     while not _are_done(client, tasks, crew, _LOOK_EVERY):
         pass
 
 
 def _are_done(client: Any, tasks: Sequence[Any], crew: Collection[str], timeout: float) -> bool:
-    """Whether all tasks are done, after some seconds or when another one is; `_Lost` if one can't be."""
+    """Wait for the next task, at most some seconds, and say whether all are done. Raise `_Lost` if one can't be."""
     from distributed import CancelledError, wait
 
     with contextlib.suppress(TimeoutError, CancelledError):
@@ -194,7 +192,7 @@ def _are_done(client: Any, tasks: Sequence[Any], crew: Collection[str], timeout:
 
 
 def _result(client: Any, task: Any, crew: Collection[str]) -> Any:
-    """The result of a task that is done, unless its worker is lost before it can be fetched."""
+    """The result of a task that is done. Raise `_Lost` if its worker is gone before the result could be fetched."""
     while True:
         with contextlib.suppress(TimeoutError):
             return task.result(timeout=_LOOK_EVERY)
@@ -208,7 +206,7 @@ def _check_there(client: Any, crew: Collection[str]) -> None:
 
 
 def _check_errors(errors: Sequence[BaseException]) -> None:
-    """Tell what went wrong, if anything did; where one worker fails, others lose their connections to it."""
+    """Raise what went wrong, if anything did. The cause comes before the connections that others lost by it."""
     for error in errors:
         if not _of_network(error):
             raise TrainingError(f"LightGBM could not grow a tree on a worker: {error}.") from error
@@ -223,7 +221,7 @@ def _of_network(error: BaseException) -> bool:
 
 
 def _stop(client: Any, tasks: Sequence[tuple[str, Any]], fit: str) -> None:
-    """End what workers still do, so that none waits for another; those that are gone do nothing."""
+    """Stop what workers still do, so that none of them waits for one that is gone."""
     from distributed import wait
 
     for _ in range(20):
@@ -239,7 +237,7 @@ def _stop(client: Any, tasks: Sequence[tuple[str, Any]], fit: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DaskRows:
-    """Partitions on a cluster, with what all splits of them share."""
+    """Partitions on a cluster, and what all splits of them share."""
 
     partitions: Partitions
     n_features: int
@@ -247,8 +245,8 @@ class DaskRows:
     reference: Any
 
 
-class DaskFold:
-    """Training and validation rows of a cluster; their logits stay where they are."""
+class DaskFold(Fold["DaskFold"]):
+    """Training and validation rows on a cluster. Their logits stay on the workers."""
 
     def __init__(self, rows: DaskRows, growth: Growth, n_train: Sequence[int]) -> None:
         self._rows, self._growth, self._n_train = rows, growth, n_train
@@ -257,14 +255,12 @@ class DaskFold:
 
     @property
     def n_columns(self) -> int:
-        """How many columns trees may split on, the logit among them."""
         return self._rows.n_features + 1
 
     def grow(self, n_threads: int) -> GrownRound:
-        """Grow the trees of a round."""
         partitions, fold = self._rows.partitions, self._growth.fold
-        sample = reduced(partitions.client, concatenated, partitions.map(sampled_logits, self._logits, fold=fold))
-        edges = partitions.client.submit(edges_of_logits, sample, pure=False)
+        sample = reduced(partitions.client, np.concatenate, partitions.map(sampled_logits, self._logits, fold=fold))
+        edges = partitions.client.submit(edges_of_sample, sample, _EDGES_OF_LOGITS, pure=False)
         start = RoundStart(partitions, self._logits, self._n_train, self._rows.reference, edges)
         grown = grow_together(start, self._growth)
         trees = sent(partitions.client, grown.trees)
@@ -272,7 +268,7 @@ class DaskFold:
         return grown
 
     def held_out(self, n_threads: int) -> DaskFold:
-        """What an honest rescaling needs of the validation rows, after the trees: the fold itself can sum it."""
+        """The fold itself, which can sum over its validation rows."""
         return self
 
     def affine_sums(self, theta: float, intercept: float) -> tuple[float, ...]:
@@ -283,7 +279,6 @@ class DaskFold:
         return found
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
-        """Theta from the training rows; nothing if nothing is rescaled."""
         if rescale is None:
             return Rescaling()
         partitions, fold = self._rows.partitions, self._growth.fold
@@ -296,7 +291,6 @@ class DaskFold:
         return Rescaling(theta_from_sums(sums))
 
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
-        """Move the logits by the grown round."""
         partitions, before = self._rows.partitions, self._logits
         self._logits = partitions.client.map(moved_logits, before, self._corrections, rescaling=rescaling, pure=False)
         self._corrections = []
@@ -307,13 +301,12 @@ class DaskFold:
         return Step(mean_change, phi, convergence_bound(phi, max(largest for *_, largest in steps)))
 
     def losses(self, n_threads: int) -> LossSums:
-        """The log loss of the training rows, and of the validation rows."""
         growth = self._growth
         return LossSums(*self._rows.partitions.total(losses_of, self._logits, fold=growth.fold, soft=growth.soft))
 
 
 def agreed_rescaling(folds: Sequence[DaskFold], n_threads: int) -> Rescaling:
-    """One rescaling for all folds, from the validation rows of each."""
+    """One rescaling for all folds, from the rows that did not grow their trees."""
 
     def sums(theta: float, intercept: float) -> list[float]:
         """The loss and its derivatives, of all folds."""

@@ -1,4 +1,4 @@
-"""A worker's share of growing trees together: LightGBM in this process, connected to those of the other workers."""
+"""A worker's share of a round: LightGBM in this process, connected to the LightGBM of the other workers."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _HEAD_START = 0.02  # seconds
 
 @dataclass(frozen=True)
 class Growth:
-    """How the trees of a round are grown, the same on all workers."""
+    """How the trees of a round are grown; the same on all workers."""
 
-    fit: str  # its name
-    fold: int | None  # the fold that is held out
+    fit: str  # a name for it
+    fold: int | None  # the fold that validates
     parameters: dict[str, Any]
     n_trees: int
     soft: bool
@@ -47,40 +47,35 @@ class Growth:
 
 
 class NotReadyError(Exception):
-    """The rows that this process should grow trees on are not prepared: it is not the process that prepared them."""
+    """The rows to grow trees on are not prepared, because another process prepared them."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """The processes that grow trees together, and which of them this is."""
+    """The machines that grow trees together, and which of them this is."""
 
     machines: tuple[str, ...]
     rank: int
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where this one listens."""
+        """The host and port where this machine listens."""
         host, _, port = self.machines[self.rank].rpartition(":")
         return host, int(port)
 
     @property
-    def port(self) -> int:
-        """The port of this one."""
-        return self.address[1]
-
-    @property
     def ports(self) -> set[int]:
-        """The ports of all."""
+        """The ports of all machines."""
         return {int(machine.rpartition(":")[2]) for machine in self.machines}
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What LightGBM must know of them; nothing if there is just one."""
+        """LightGBM's parameters for the network; none if there is just one machine."""
         if len(self.machines) == 1:
             return {}
         return {
             "machines": ",".join(self.machines),
-            "local_listen_port": self.port,
+            "local_listen_port": self.address[1],
             "num_machines": len(self.machines),
             "tree_learner": "data",
             "pre_partition": True,
@@ -89,17 +84,8 @@ class Network:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ready:
-    """Rows that are ready to grow trees."""
-
-    training_set: lgb.Dataset
-    columns: tuple[ColumnCodes, ...]
-    parameters: dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
 class _Running:
-    """What this process grows for a fit, so that it can be stopped from outside."""
+    """A machine of this process that grows trees, with what others need to start and stop it."""
 
     fit: str
     network: Network
@@ -107,8 +93,10 @@ class _Running:
     cancel: threading.Event = field(default_factory=threading.Event)
 
 
-_bins: dict[tuple[str, tuple[int, ...]], lgb.Dataset] = {}  # the features of partitions that this process holds
-_ready: dict[tuple[str, tuple[int, ...]], _Ready] = {}
+_Shard: TypeAlias = tuple[str, tuple[int, ...]]  # the name of a fit, and the numbers of partitions
+_bins: dict[_Shard, lgb.Dataset] = {}  # the features of partitions that this process holds
+# The rows of the next round, with what their columns mean and LightGBM's parameters.
+_ready: dict[_Shard, tuple[lgb.Dataset, tuple[ColumnCodes, ...], dict[str, Any]]] = {}
 _running: list[_Running] = []
 
 
@@ -123,31 +111,31 @@ def prepare_shard(
 ) -> bool:
     """Get the rows of some partitions ready in this process.
 
-    It is apart from growing because it takes long: no worker should wait for one that is lost meanwhile.
+    This takes long, so it is a task of its own: a worker that is lost meanwhile keeps no other waiting.
     """
     parameters = {**growth.parameters, **PACKED_PARAMETERS, "num_threads": worker_threads()}
     bins = _bins_of(growth.fit, numbers, partitions, reference, parameters)
     training_set, columns = _training_set(bins, partitions, logits, edges, fold=growth.fold, parameters=parameters)
-    _ready[growth.fit, numbers] = _Ready(training_set, columns, parameters)
+    _ready[growth.fit, numbers] = training_set, columns, parameters
     return True
 
 
 def grow_shards(shards: Sequence[tuple[int, ...]], growth: Growth, networks: Sequence[Network]) -> tuple[Trees, Floats]:
-    """Grow the trees of a round on what is ready here, together with the other workers; all come to the same trees.
+    """Grow the trees of a round on the rows that are ready here; all workers come to the same trees.
 
-    LightGBM's connections belong to a thread, so that one process can be several machines.
+    LightGBM's connections belong to a thread, so one process can be several machines.
     """
     if len(shards) == 1:
         return _grow_shard(shards[0], growth, networks[0])
     with ThreadPoolExecutor(len(shards)) as threads:
         grown = threads.map(lambda shard, network: _grow_shard(shard, growth, network), shards, networks)
-        first, *_ = grown  # take all of them, so that an error in any is raised
+        first, *_ = grown  # takes all results, so that an error in any of them is raised
         return first
 
 
 def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> tuple[Trees, Floats]:
     try:
-        ready = _ready.pop((growth.fit, numbers))
+        training_set, columns, parameters = _ready.pop((growth.fit, numbers))
     except KeyError:
         raise NotReadyError("A worker has started anew, or grows for the second time") from None
     running = _Running(growth.fit, network)
@@ -155,23 +143,24 @@ def _grow_shard(numbers: tuple[int, ...], growth: Growth, network: Network) -> t
     try:
         _wait_to_go(running)
         trees, gains = grow_trees(
-            ready.training_set,
-            ready.parameters | network.parameters,
+            training_set,
+            parameters | network.parameters,
             n_trees=growth.n_trees,
-            n_columns=len(ready.columns),
+            n_columns=len(columns),
             soft=growth.soft,
             cancel=running.cancel,
             gradient_unit=growth.gradient_unit,
         )
     finally:
         _running.remove(running)
-    return with_real_thresholds(trees, ready.columns), gains
+    return with_real_thresholds(trees, columns), gains
 
 
 def _wait_to_go(running: _Running) -> None:
-    """Wait until all are about to connect: LightGBM tries for minutes to reach one that is gone, and can't be stopped.
+    """Wait until all machines are ready to connect: LightGBM tries for minutes to reach one that is gone.
 
-    A worker that others connect to goes first, so that none of them finds a closed port and waits before its next try.
+    The machine of the last rank, to which all others connect, goes first: whoever finds its port closed waits before
+    trying again.
     """
     if not running.go.wait(_PATIENCE):
         raise NotReadyError("Not all workers have come to grow trees")
@@ -183,13 +172,13 @@ def _wait_to_go(running: _Running) -> None:
 
 
 def machines_waiting(fit: str) -> list[str]:
-    """Which machines of a fit wait for the others in this process, which may be that of several workers."""
+    """The machines of this process, which may run several workers, that wait for the others."""
     waiting = [running.network for running in list(_running) if running.fit == fit and not running.go.is_set()]
     return [network.machines[network.rank] for network in waiting]
 
 
 def start_growing(fit: str) -> None:
-    """Tell the shards that wait here that all others wait too."""
+    """Tell the machines that wait here that all others are ready too."""
     for running in _running.copy():
         if running.fit == fit:
             running.go.set()
@@ -212,7 +201,7 @@ def _bins_of(
     reference: Floats,
     parameters: dict[str, Any],
 ) -> lgb.Dataset:
-    """The features of the partitions, binned once, and again only if other partitions have come here."""
+    """The features of the partitions. They are binned once, and again only if other partitions have come here."""
     if (fit, numbers) in _bins:
         return _bins[fit, numbers]
     for stale in [known for known in _bins.copy() if known[0] == fit and set(known[1]) & set(numbers)]:
@@ -235,14 +224,14 @@ def _training_set(
     fold: int | None,
     parameters: dict[str, Any],
 ) -> tuple[lgb.Dataset, tuple[ColumnCodes, ...]]:
-    """The training rows, with the logit as the last column and the initial score; and what the columns are."""
+    """The training rows, with the logit as last column and initial score; and what the codes of each column mean."""
     trains = [partition.trains(fold) for partition in partitions]
     begins = np.cumsum([0, *(partition.rows.n_rows for partition in partitions)])
     rows = np.concatenate([train + begin for train, begin in zip(trains, begins, strict=False)]).astype(np.int32)
     values = np.concatenate([some[train] for some, train in zip(logits, trains, strict=True)])
     of_logit = ColumnCodes.of_numbers(edges)
     training_set = copy_bins(bins, rows)
-    # Bins of the logit must be the same on all workers, so they are made of the edges and not of the rows.
+    # The bins of the logit must be the same on all workers, so they are made from the edges, not from the rows.
     ends = lgb.Dataset(
         np.arange(len(of_logit.upper), dtype=np.float64).reshape(-1, 1),
         feature_name=["score"],
@@ -255,7 +244,7 @@ def _training_set(
 
 
 def free_ports(n: int) -> list[int]:
-    """Ports of this worker that are free."""
+    """Some ports of this worker that are free. All are held until the last is found, so that no two are the same."""
     with contextlib.ExitStack() as probes:
         sockets = [probes.enter_context(socket.socket()) for _ in range(n)]
         for probe in sockets:
@@ -266,10 +255,10 @@ def free_ports(n: int) -> list[int]:
 def interrupt(fit: str) -> None:
     """Stop what this worker grows for a fit, even if it waits for a worker that is gone.
 
-    LightGBM waits for its peers without end: one that has ended gives it empty answers, which it takes for slow ones.
-    So its connections are shut and replaced by something that is none, and it gives up at once. One that still waits to
-    be connected to would end the whole process then. It is sent what the others would have sent, and is told to stop
-    before it uses that.
+    LightGBM waits for its peers forever: a peer that has ended gives it empty answers, which it takes for slow
+    ones. So we shut its connections and put /dev/null in their place, and it gives up at once. But a LightGBM that
+    still waits for others to connect would end the whole process. To that one we pretend to be the others, after
+    telling it to stop.
     """
     import psutil
 
@@ -282,7 +271,7 @@ def interrupt(fit: str) -> None:
         for connection in psutil.Process().net_connections(kind="tcp"):
             if connection.status == psutil.CONN_LISTEN:
                 for running in mine:
-                    if running.network.port == connection.laddr.port:
+                    if running.network.address[1] == connection.laddr.port:
                         _pretend_to_connect(running.network)
                 continue
             ends = [end.port for end in (connection.laddr, connection.raddr) if end]
@@ -291,14 +280,14 @@ def interrupt(fit: str) -> None:
 
 
 def _pretend_to_connect(network: Network) -> None:
-    """Tell a listening LightGBM what those of lower ranks say first: their ranks."""
+    """Send a listening LightGBM what machines of lower ranks send first: their ranks."""
     for rank in range(network.rank):
         with contextlib.suppress(OSError), socket.create_connection(network.address, timeout=1) as connection:
             connection.sendall(struct.pack("=i", rank))
 
 
 def _break(connection: int, nothing: int) -> None:
-    # Shut by way of a copy: what waits at the connection wakes up, and closing the copy closes nothing else.
+    # Shut it through a copy: this wakes whoever waits at the connection, and closing the copy closes nothing else.
     with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection)) as copy:
         copy.shutdown(socket.SHUT_RDWR)
     with contextlib.suppress(OSError):
@@ -306,7 +295,7 @@ def _break(connection: int, nothing: int) -> None:
 
 
 def forget(fit: str) -> None:
-    """Give back the memory that a fit has used here."""
+    """Give back the memory that a fit has taken here."""
     for store in (_bins, _ready):
         for known in [known for known in store.copy() if known[0] == fit]:
             store.pop(known, None)
