@@ -2,6 +2,7 @@
 
 from trueup._fitting._data import TrainingData
 from trueup._fitting._folds import Fold, LossSums, Rescale, Step, convergence_bound
+from trueup._fitting._given import FitRows, naming_eval_set, read_eval_rows, read_fit_rows
 from trueup._fitting._growing import Cancelled, copy_bins, grow_trees, trees_and_gains
 from trueup._fitting._in_memory import fit_model
 from trueup._fitting._lightgbm import GrownRound

@@ -12,9 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._data import CalibrationTable
+from trueup._fitting import FitRows, read_fit_rows
 from trueup._model import CalibrationModel, FeatureSpec
 from trueup._scoring import read_base_scores
-from trueup.baselines._rows import FitRows, GivenSegments, read_rows, segments_again
+from trueup.baselines._given_segments import GivenSegments, segments_again
+from trueup.errors import ColumnError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -49,7 +51,7 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The estimator itself.
         """
         self._check_parameters()
-        rows = read_rows(X, y, scores, sample_weight)
+        rows = self._read(X, y, scores, sample_weight)
         self._learn(rows, segments)
         self._keep(rows)
         return self
@@ -127,6 +129,15 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+    def _read(self, X: Any, y: Any, scores: Any, sample_weight: Any) -> FitRows:
+        rows = read_fit_rows(X, y, scores, sample_weight)
+        if not rows.table.names:
+            raise ColumnError(
+                f"Found array with 0 feature(s) (shape=({rows.table.n_rows}, 0)) while a minimum of 1 is required. "
+                "Pass a table with at least one column."
+            )
+        return rows
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are out of range."""

@@ -9,20 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trueup._fitting import seeds_from
+from trueup._fitting import FitRows, naming_eval_set, read_eval_rows, seeds_from
 from trueup._runtime import check_number, check_whole
 from trueup.baselines._cells import CellFit, CellRows, CellUpdates, apply_cells, fit_cells
 from trueup.baselines._estimator import Floats, SegmentBaseline
-from trueup.baselines._rows import (
-    FitRows,
-    GivenSegments,
-    kept_rows,
-    read_eval_rows,
-    read_rows,
-    read_segments,
-    segments_again,
-)
-from trueup.errors import ConvergenceWarning, DataError, ParameterError, TableError, callers_level
+from trueup.baselines._given_segments import GivenSegments, kept_rows, read_segments, segments_again
+from trueup.errors import ConvergenceWarning, ParameterError, TableError, callers_level
 from trueup.metrics import maximum_over_segments, smooth_calibration_error
 
 _ALPHAS = (0.1, 0.05, 0.025, 0.0125)
@@ -165,9 +157,9 @@ class HKRR(SegmentBaseline):
                 f"alpha has {len(alphas)} values, and eval_set must say which is best: pass rows that are not those "
                 "of the fit as eval_set=(X, y, scores), or one alpha."
             )
-        rows = read_rows(X, y, scores, sample_weight)
+        rows = self._read(X, y, scores, sample_weight)
         found = read_segments(segments, rows, "HKRR")
-        others = None if eval_set is None else read_eval_rows(eval_set, rows)
+        others = None if eval_set is None else read_eval_rows(eval_set, rows, "segments")
         cells = CellRows(rows.scores, rows.labels, rows.weights, found.masks)
         fits = {alpha: self._fit(cells, alpha) for alpha in alphas}
         self.validation_errors_ = (
@@ -213,12 +205,10 @@ class HKRR(SegmentBaseline):
         return apply_cells(self.updates_, scores, masks)
 
 
-def _error(updates: CellUpdates, found: GivenSegments, rows: FitRows, segments: Any) -> float:
+def _error(updates: CellUpdates, found: GivenSegments, rows: FitRows, more: tuple[Any, ...]) -> float:
     """The largest smooth calibration error of any of the segments on some rows."""
-    try:
-        masks = list(kept_rows(segments_again(found, rows.table, segments), rows.kept))
-    except (DataError, ParameterError) as reason:
-        raise type(reason)(f"eval_set: {reason}") from reason
+    with naming_eval_set():
+        masks = list(kept_rows(segments_again(found, rows.table, *more), rows.kept))
     calibrated = apply_cells(updates, rows.scores, masks)
     named = dict(zip(found.names, masks, strict=True))
     try:

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from trueup._data import CalibrationTable
 from trueup._features import FeatureEncoder, learn_features
-from trueup._fitting import make_splits, seeds_from
+from trueup._fitting import FitRows, make_splits, seeds_from
 from trueup._model import FeatureSpec, Trees
 from trueup._runtime import check_number, check_whole, thread_count
 from trueup.baselines._estimator import Baseline, Floats
 from trueup.baselines._levels import LevelData, LevelGrowth, apply_levels, fit_levels
-from trueup.baselines._rows import FitRows
 from trueup.errors import ParameterError
 
 MAX_LEVELS = 1000  # with more, a level set has no rows to speak of
@@ -120,9 +119,7 @@ class LSBoost(Baseline):
         growth = LevelGrowth(
             int(self.n_levels), int(self.max_depth), int(self.min_child_samples), seeds[1], thread_count(self.n_jobs)
         )
-        matrix = FeatureEncoder(spec).encode(rows.table)
-        if rows.kept is not None:
-            matrix = np.asfortranarray(matrix[rows.kept])
+        matrix = FeatureEncoder(spec).encode(rows.table, rows.kept)
         weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
         data = LevelData(matrix, _categorical(spec), rows.labels, rows.scores, weights)
         self._trees = self._rounds(data, growth, rows.given.soft, seeds[0])

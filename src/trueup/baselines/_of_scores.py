@@ -10,11 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueup._data import CalibrationTable
 from trueup._features import FeatureEncoder
-from trueup._fitting import fit_rescaling, fit_theta, json_parameters, package_versions
+from trueup._fitting import FitRows, fit_rescaling, fit_theta, json_parameters, package_versions
 from trueup._model import CalibrationModel, FeatureSpec, KnotMap, LogitMap, ScoreMap, TrainingSummary
 from trueup._scoring import Calibrator, map_scores, score_logits
 from trueup.baselines._estimator import Baseline, Floats
-from trueup.baselines._rows import FitRows
 
 
 class ScoreBaseline(Baseline):

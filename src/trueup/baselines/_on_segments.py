@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from trueup._fitting import FitRows
 from trueup._runtime import check_number, check_whole
 from trueup.baselines._estimator import Floats, SegmentBaseline
-from trueup.baselines._rows import FitRows, read_segments
+from trueup.baselines._given_segments import read_segments
 from trueup.calibration import MCGrad
 from trueup.errors import ParameterError
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from trueup._fitting import FitOptions, fit_model, fit_stream_model
 from trueup._model import CalibrationModel
@@ -205,8 +205,6 @@ class MCGrad(Predictions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         MCGrad
             The estimator itself.
         """
-        if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
-            y = column_or_1d(y, warn=True)
         given = {"scores": scores, "sample_weight": sample_weight, "groups": groups, "eval_set": eval_set}
         return fitted_by(self, lambda options: fit_model(options, X, y, **given))
 

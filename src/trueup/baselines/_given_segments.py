@@ -1,4 +1,4 @@
-"""What a baseline is fitted on: checked arrays from what the user passes."""
+"""The segments that a user gives to a baseline, at fit and after."""
 
 from __future__ import annotations
 
@@ -9,21 +9,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import column_or_1d
 
-from trueup._data import (
-    CalibrationTable,
-    Labels,
-    listed,
-    read_labels,
-    read_mask,
-    read_mask_table,
-    read_scores,
-    read_table,
-    read_weights,
-)
+from trueup._data import CalibrationTable, listed, read_mask, read_mask_table
+from trueup._fitting import FitRows
 from trueup._model import ValueKind
-from trueup.errors import ColumnError, DataError, LabelError, ParameterError, ScoreError
+from trueup.errors import ColumnError, ParameterError
 from trueup.segments import OneOf, Segment, segment_masks
 
 Floats = npt.NDArray[np.float64]
@@ -32,66 +22,8 @@ _FORMS = "the same masks as at fit: a dict of them by name, or a table of boolea
 
 
 @dataclass(frozen=True, eq=False)
-class FitRows:
-    """Rows with a positive weight."""
-
-    table: CalibrationTable  # all rows, also those without weight
-    kept: Mask | None  # which of them have weight; None for all
-    labels: Floats  # of the rows with weight, as are scores and weights
-    scores: Floats
-    weights: Floats | None
-    base_rate: float | None  # the score of every row, if none were given
-    given: Labels  # the labels as they were read, of all rows
-
-
-def read_rows(X: Any, y: Any, scores: Any, sample_weight: Any, like: FitRows | None = None) -> FitRows:
-    """Check what was given to a fit, and take out the rows of weight 0; with `like`, classes and base rate are its."""
-    table = read_table(X)
-    if table.n_rows == 0:
-        raise DataError("X has no rows: found array with 0 sample(s), and at least one is needed.")
-    if not table.names:
-        raise ColumnError(
-            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required. "
-            "Pass a table with at least one column."
-        )
-    if getattr(y, "ndim", 1) == 2 and not hasattr(y, "columns"):
-        y = column_or_1d(y, warn=True)  # as scikit-learn's own classifiers do
-    weights = read_weights(sample_weight, table.n_rows)
-    labels = read_labels(y, table.n_rows, like=None if like is None else like.given)
-    base_rate = None
-    if scores is not None:
-        base = read_scores(scores, table.n_rows)
-    elif like is not None and like.base_rate is None:
-        raise ScoreError("scores are missing. The fit has scores, so they are needed here too.")
-    else:
-        base_rate = float(np.average(labels.values, weights=weights)) if like is None else like.base_rate
-        base = np.full(table.n_rows, base_rate)
-    kept = None if weights is None or weights.all() else weights > 0
-    if kept is None:
-        return FitRows(table, None, labels.values, base, weights, base_rate, labels)
-    own = labels.values[kept]
-    if like is None and not labels.soft and own.min() == own.max():
-        raise LabelError("y holds one class only among the rows with a positive weight. There is nothing to calibrate.")
-    return FitRows(table, kept, own, base[kept], None if weights is None else weights[kept], base_rate, labels)
-
-
-def read_eval_rows(eval_set: Any, like: FitRows) -> tuple[FitRows, Any]:
-    """The rows of an `eval_set` and their segments; errors say that they are about it."""
-    if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 5:
-        raise ParameterError(
-            "eval_set must be a tuple (X, y), (X, y, scores), (X, y, scores, sample_weight) or (X, y, scores, "
-            "sample_weight, segments)."
-        )
-    X, y, scores, sample_weight, segments = (*eval_set, None, None, None)[:5]
-    try:
-        return read_rows(X, y, scores, sample_weight, like), segments
-    except DataError as error:
-        raise type(error)(f"eval_set: {error}") from error
-
-
-@dataclass(frozen=True, eq=False)
 class GivenSegments:
-    """Segments, and which rows with weight are in each."""
+    """Segments, and which of the rows with a positive weight are in each."""
 
     segments: tuple[Segment, ...]  # one without conditions is a mask
     kinds: Mapping[str, ValueKind]  # of the columns that conditions are about
@@ -149,5 +81,5 @@ def segments_again(found: GivenSegments, table: CalibrationTable, segments: Any)
 
 
 def kept_rows(masks: Iterable[Mask], kept: Mask | None) -> Iterator[Mask]:
-    """Masks without the rows that have no weight."""
+    """Masks without the rows of weight 0."""
     return (mask if kept is None else mask[kept] for mask in masks)
