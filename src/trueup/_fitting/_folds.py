@@ -24,7 +24,7 @@ HeldOutT_co = TypeVar("HeldOutT_co", covariant=True)
 
 @dataclass(frozen=True)
 class Step:
-    """How far a round moved the rows that grew it: quantities of the paper's convergence analysis."""
+    """How far a round moved its training rows: quantities of the paper's convergence analysis."""
 
     logit_change: float  # E|F_t - F_(t-1)|
     phi: float  # phi_(t-1)

@@ -306,7 +306,7 @@ class DaskFold(Fold["DaskFold"]):
 
 
 def agreed_rescaling(folds: Sequence[DaskFold], n_threads: int) -> Rescaling:
-    """One rescaling for all folds, from the rows that did not grow their trees."""
+    """One rescaling for all folds, from the validation rows of each."""
 
     def sums(theta: float, intercept: float) -> list[float]:
         """The loss and its derivatives, of all folds."""

@@ -178,7 +178,7 @@ def sampled_codes(partition: PackedPartition) -> Floats:
 
 
 def sampled_logits(partition: PackedPartition, logits: Floats, fold: int | None) -> Floats:
-    """The logits of the sampled rows that grow trees."""
+    """The logits of the sampled training rows."""
     sampled = partition.sampled
     return logits[sampled if fold is None else sampled[partition.folds[sampled] != fold]]
 
