@@ -28,13 +28,13 @@ def test_the_limits_of_model_files_are_as_told() -> None:
 
 def test_the_limits_of_requests_are_as_told() -> None:
     pytest.importorskip("granian")
-    from trueup.serving import ServerOptions, _arrow, _arrow_messages
+    from trueup.serving import ServerOptions, _arrow
 
     text, options = page(), ServerOptions(models={"m": "m"})
     assert f"({options.max_body_bytes // MIB} MiB, {options.max_rows:,} rows)" in text
     in_work = f"{options.max_requests}, {options.max_bytes_in_work // MIB} MiB, {options.max_connections:,} a worker"
     assert in_work in text
     assert f"let go after {options.request_seconds:g} s" in text
-    assert f"at most {_arrow_messages._MAX_MESSAGES:,} messages" in text
+    assert f"at most {_arrow._MAX_MESSAGES:,} messages" in text
     assert f"views of at most {_arrow._MAX_VIEWED_BYTES // MIB} MiB" in text
     assert f"listens on {options.host}" in text

@@ -13,7 +13,7 @@ import pytest
 
 import trueup
 from small_fits import quick
-from trueup.serving import _arrow, _arrow_messages
+from trueup.serving import _arrow
 from trueup.serving._arrow import read_arrow
 from trueup.serving._problems import Problem
 from trueup.serving._rows import RowPlan
@@ -53,7 +53,7 @@ def encoded(values: pa.Array) -> pa.Array:
 
 
 def messages(body: bytes) -> list[tuple[int, int]]:
-    return list(_arrow_messages._messages(body))
+    return list(_arrow._messages(body))
 
 
 def squeezed(n_bytes: int, total: int) -> pa.Buffer:
@@ -104,7 +104,7 @@ def test_the_length_of_a_dictionary_is_what_arrow_takes_it_for_and_not_what_the_
 
 
 def test_dictionaries_of_a_stream_are_counted_together(unread: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_arrow_messages, "_MAX_DICTIONARY_VALUES", 5)
+    monkeypatch.setattr(_arrow, "_MAX_DICTIONARY_VALUES", 5)
     schema = pa.schema([("x", pa.dictionary(pa.int32(), pa.float64())), ("score", pa.float64())])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
@@ -146,9 +146,9 @@ def shared_fields(n: int, name_length: int, metadata: dict[str, str] | None = No
     body = bytearray(sink.getvalue())
     start, end = messages(bytes(body))[0]
     message = bytes(body[start:end])
-    schema = _arrow_messages.follow(message, _arrow_messages.field_at(message, _arrow_messages.follow(message, 0), 2))
-    vector = _arrow_messages.follow(message, _arrow_messages.field_at(message, schema, 1))
-    wanted = _arrow_messages.follow(message, vector + 4)
+    schema = _arrow.follow(message, _arrow.field_at(message, _arrow.follow(message, 0), 2))
+    vector = _arrow.follow(message, _arrow.field_at(message, schema, 1))
+    wanted = _arrow.follow(message, vector + 4)
     for place in range(vector + 4, vector + 4 + 4 * n, 4):
         struct.pack_into("<I", body, start + place, wanted - place)
     return bytes(body)
@@ -174,7 +174,7 @@ def test_no_offset_of_a_damaged_stream_leads_outside() -> None:
     for place in range(0, ends[-1], 4):
         for word in (b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\x00\x00\x00\x80"):
             with contextlib.suppress(Problem, ValueError):
-                _arrow_messages.check_messages(body[:place] + word + body[place + 4 :], 1000)
+                _arrow.check_messages(body[:place] + word + body[place + 4 :], 1000)
 
 
 SECRET = 7_777_777
