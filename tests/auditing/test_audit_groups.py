@@ -11,7 +11,7 @@ import pytest
 import trueup
 from simulated import Rows, rows_of_users
 from trueup._data import read_table
-from trueup.errors import ParameterError
+from trueup.errors import InsufficientDataWarning, ParameterError
 from trueup.segments import cross_columns, grid_of, measure_segments, sort_rows, spread_by_groups
 
 
@@ -19,6 +19,10 @@ def small_users(seed: int = 0) -> tuple[Rows, Any]:
     return rows_of_users(seed, n_users=60, rows_per_user=10)
 
 
+few_groups = pytest.mark.filterwarnings("ignore:groups has only:trueup.errors.InsufficientDataWarning")
+
+
+@few_groups
 def test_sigma_is_that_of_whole_groups_by_hand() -> None:
     # Two groups of 8 rows at 0.5 err together: by +4 and by -4. Independent rows: 16 * 0.25 = 4.
     y, p, groups = [1] * 8 + [0] * 8, [0.5] * 16, ["a"] * 8 + ["b"] * 8
@@ -71,6 +75,14 @@ def test_a_group_each_is_much_the_same_as_none() -> None:
     assert plain.sigma <= apart.sigma < 1.2 * plain.sigma
 
 
+def test_few_groups_are_warned_of() -> None:
+    y, p = [1, 0] * 60, [0.5] * 120
+    with pytest.warns(InsufficientDataWarning, match="groups has only 49 different values. With fewer than 50"):
+        trueup.audit(None, y, p, groups=[row % 49 for row in range(120)])
+    trueup.audit(None, y, p, groups=[row % 50 for row in range(120)])
+
+
+@few_groups
 def test_nothing_is_significant_in_a_single_group() -> None:
     y, p = [1] * 199 + [0], [0.1] * 200
     assert trueup.audit(None, y, p).significant

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup._data import library_of, read_rows, warn_of_suspects
 from trueup._runtime import check_whole, shown_progress, thread_count
-from trueup.auditing._checks import check_draws, check_tests, warn_of_nothing
+from trueup.auditing._checks import check_draws, check_tests, warn_of_few_groups, warn_of_nothing
 from trueup.auditing._discover import discover_segments
 from trueup.auditing._listing import AuditListing
 from trueup.auditing._measured import FloatArray, Measured, critical_evidence, sums_of_all, survival
@@ -199,6 +199,7 @@ def audit(
                 random_state=random_state,
             )
     rows = sort_rows(labels, probabilities, weights, group_ids)
+    n_groups = None if rows.groups is None else int(rows.groups.max()) + 1
     grid = grid_of(crossed, alone, max_depth=max_depth)
     drawing = [draw_null] if group_ids is None else [draw_null, draw_group_signs]
     passes = 1 + len(drawing) * (n_passes(null_samples) - 1)
@@ -235,17 +236,23 @@ def audit(
         audited=Audited(rows, grid, codes, sums),
         n_threads=n_threads,
     )
-    if not len(sums):
-        warn_of_nothing(rows.n, min_rows)
+    _warn_of_little(rows.n, min_rows, len(sums), n_groups)
     return result_of(
         Measured(sums_of_all(rows, min_variance)),
         listing,
         classes=given.labels.classes,
         library=library_of(X, y, scores),
-        n_groups=None if rows.groups is None else int(rows.groups.max()) + 1,
+        n_groups=n_groups,
         null_samples=null_samples,
         mce_p_value=max(null.p_value_of_sigmas(float(sums.sigmas.max())) for null in nulls) if nulls else None,
     )
+
+
+def _warn_of_little(n_rows: int, min_rows: int, n_segments: int, n_groups: int | None) -> None:
+    if not n_segments:
+        warn_of_nothing(n_rows, min_rows)
+    if n_groups is not None:
+        warn_of_few_groups(n_groups)
 
 
 def _adjusted(sums: SegmentSums, nulls: Sequence[NullMaxima]) -> FloatArray:

@@ -9,6 +9,10 @@ from typing import Any
 from trueup._runtime import check_fraction, check_number, check_whole
 from trueup.errors import InsufficientDataWarning, ParameterError, callers_level
 
+_FEWEST_GROUPS = (
+    50  # docs/decisions/honest-audit.md: with 50 the false alarms are as many as they should be, with 20 not
+)
+
 
 def check_tests(*, min_rows: Any, min_variance: Any, significance: Any, power: Any) -> None:
     """Check the options that audits of rows and of sketches share."""
@@ -38,3 +42,14 @@ def warn_of_nothing(n_rows: int, min_rows: int) -> None:
         InsufficientDataWarning,
         stacklevel=callers_level(),
     )
+
+
+def warn_of_few_groups(n_groups: int) -> None:
+    """Say that the draws of signs need more groups than there are."""
+    if n_groups < _FEWEST_GROUPS:
+        warnings.warn(
+            f"groups has only {n_groups:,} different values. With fewer than {_FEWEST_GROUPS}, true scores look wrong "
+            "more often than `significance` says: trust only small p-values, or name finer groups.",
+            InsufficientDataWarning,
+            stacklevel=callers_level(),
+        )
