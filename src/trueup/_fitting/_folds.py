@@ -89,14 +89,17 @@ class LocalFold(Fold[HeldOut]):
 
     @property
     def n_columns(self) -> int:
+        """How many columns trees may split on, the logit among them."""
         return self._data.n_features + 1
 
     def grow(self, n_threads: int) -> GrownRound:
+        """Grow the trees of a round."""
         grown = self._prepared.grow(self._logits[self._train], n_threads)
         self._trees = grown.trees
         return grown
 
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
+        """Move the logits by the grown round."""
         moved = self._correction_of_all(n_threads) if self._correction is None else self._correction
         if rescaling.shift != 0.0:
             moved += rescaling.shift
@@ -105,6 +108,7 @@ class LocalFold(Fold[HeldOut]):
         return self._step_from(before)
 
     def held_out(self, n_threads: int) -> HeldOut:
+        """What an honest rescaling needs of the validation rows, after the trees."""
         # Only the validation rows: the corrections of all rows take a column of numbers per fold, and are not needed
         # before the folds have agreed on a rescaling.
         data, logits = self._data, self._logits[self._valid]
@@ -113,6 +117,7 @@ class LocalFold(Fold[HeldOut]):
         return HeldOut(logits, data.labels[self._valid], data.weights_of(self._valid))
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
+        """Theta from the training rows; nothing if nothing is rescaled."""
         if rescale is None:
             return Rescaling()
         self._correction, rows = self._correction_of_all(n_threads), self._train
@@ -120,6 +125,7 @@ class LocalFold(Fold[HeldOut]):
         return Rescaling(fit_theta(unscaled, self._data.labels[rows], self._data.weights_of(rows), n_threads))
 
     def losses(self, n_threads: int) -> LossSums:
+        """The log loss of training and of validation rows."""
         train, valid = self._train, self._valid
         return LossSums(
             *self._data.loss_sums(self._logits[train], train, n_threads),

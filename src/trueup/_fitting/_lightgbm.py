@@ -91,6 +91,7 @@ class BinnedRows:
         self._bins, self._within_bins = bins, within_bins
 
     def grow(self, logits: Floats, n_threads: int) -> GrownRound:
+        """The trees of a round that starts from these logits."""
         threads = safe_threads(n_threads, len(logits))  # the trees don't depend on it
         parameters = {**self._grower.parameters.booster, "num_threads": threads}
         data = self._grower.data

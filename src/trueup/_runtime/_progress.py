@@ -25,11 +25,9 @@ class Progress:
 
 @contextlib.contextmanager
 def shown_progress(verbose: int, doing: str, total: float | None = None, *, unit: str = "") -> Iterator[Progress]:
-    """Draw a bar on stderr if `verbose` and stderr is a terminal; anywhere else nothing is shown.
-
-    The bar goes when the block ends. `unit` names what is counted, if the count itself is worth showing, as in
-    "calibrating: 3,000 rows". A `total` of None stands for work of unknown length.
-    """
+    """Draw a bar on stderr until the block ends, if `verbose` and stderr is a terminal; elsewhere nothing is shown."""
+    # `unit` names what is counted, if the count itself is worth showing, as in "calibrating: 3,000 rows". A `total` of
+    # None stands for work of unknown length.
     if verbose:
         from rich.console import Console
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -75,6 +75,7 @@ def _trueup(
 def _add(work: Callable[..., int | None], example: str) -> None:
     @wraps(work)
     def parsed(**options: Any) -> Callable[[], int | None]:
+        """The work, which begins when parsing is over."""
         return partial(work, **options)
 
     app.command(work.__name__, epilog=f"Example: {example}\n\n{_EXIT_CODES}")(parsed)

@@ -76,6 +76,7 @@ def apply(
     reading, outputs = Reading.of(input_format, delimiter), [output] if names_many(tables) else []
 
     def compute() -> _Totals:
+        """Score all batches, and write them as they come."""
         from trueup._runtime import shown_progress
         from trueup._scoring import check_columns, kinds_of, load, score_batches, with_probabilities
 
@@ -107,6 +108,7 @@ def apply(
         return totals
 
     def describe(totals: _Totals, seconds: float) -> dict[str, Any]:
+        """The totals as JSON."""
         mean_score, mean_calibrated = totals.means
         return {
             "output": output,
@@ -119,6 +121,7 @@ def apply(
         }
 
     def draw(totals: _Totals, seconds: float) -> None:
+        """The totals on the screen."""
         mean_score, mean_calibrated = totals.means
         console = screen()
         heading = f"Wrote {totals.rows:,} rows to {shown(output)}, with column {shown(column)!r}."

@@ -90,6 +90,7 @@ def audit(
     reading, verbose = Reading.of(input_format, delimiter), 0 if quiet else 1
 
     def of_table() -> AuditResult:
+        """Audit one table in memory."""
         rows = read_rows(tables[0], reading, columns)
         options = search | given(null_samples=null_samples)
         options |= {
@@ -102,6 +103,7 @@ def audit(
         return _audited(rows, columns, _conditions(rows, where, min_rows) if where else None, discover, options)
 
     def of_batches() -> AuditResult:
+        """Audit many rows by way of a sketch."""
         outputs = [path for path in (output, save_sketch) if path is not None]
         if sketches:
             sketch = _merged(tables, outputs, quiet)
@@ -114,6 +116,7 @@ def audit(
         return result
 
     def describe(result: AuditResult, seconds: float) -> dict[str, Any]:
+        """The result as JSON."""
         from trueup.auditing import verdict_in_words
 
         return {
@@ -128,6 +131,7 @@ def audit(
         } | result.to_dict()
 
     def draw(result: AuditResult, seconds: float) -> None:
+        """The result on the screen."""
         from trueup.cli._audit_screen import print_audit
 
         # The user asked for each segment of --where.

@@ -79,6 +79,7 @@ def compare(
     reading = Reading.of(input_format, delimiter)
 
     def compute() -> Comparison:
+        """Compare the two columns of scores."""
         from trueup.comparison import compare as compare_models
 
         rows = read_rows(table, reading, columns)
@@ -103,6 +104,7 @@ def compare(
         )
 
     def describe(result: Comparison, seconds: float) -> dict[str, object]:
+        """The result as JSON."""
         names = {"label": label, "base": base, "candidate": candidate, "weight": weight, "group": group}
         return {"columns": {"table": table, **names}, "seconds": seconds, "html": html} | result.to_dict()
 

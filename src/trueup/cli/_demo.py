@@ -111,7 +111,7 @@ def demo(
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> int | None:
-    """Calibrate a model of real flights and evaluate the result: is it worth it, and where?"""
+    """Calibrate a model of real flights, and see whether that is worth it, and where."""
     from trueup._runtime import check_folder
 
     if os.path.exists(output) and not os.path.isdir(output):
@@ -338,6 +338,7 @@ def planted_segments(traffic: Traffic, evaluation: Evaluation) -> tuple[PlantedS
     calibrated = evaluation._held_out.calibrated
 
     def measured(condition: str, words: str, inside: Any) -> PlantedSegment:
+        """A planted segment's error before and after."""
         true_rate = float(truth[inside].mean())
         before, after = (float(scores[inside].mean()) - true_rate for scores in (base, calibrated))
         return PlantedSegment(condition, words, int(np.count_nonzero(inside)), true_rate, before, after)

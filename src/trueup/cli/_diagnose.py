@@ -54,6 +54,7 @@ def diagnose(
     columns = Columns(label, score, weight, features, drop, categorical, dates="keep")
 
     def compute() -> Diagnosis:
+        """Look at the rows."""
         from trueup.evaluation import diagnose as diagnose_rows
 
         rows = read_rows(table, reading, columns)
@@ -74,9 +75,11 @@ def diagnose(
             )
 
     def describe(diagnosis: Diagnosis, seconds: float) -> dict[str, Any]:
+        """The findings as JSON."""
         return {"table": table, "test": test, "label": label, "score": score, "seconds": seconds} | diagnosis.to_dict()
 
     def draw(diagnosis: Diagnosis, seconds: float) -> None:
+        """The findings on the screen."""
         n = f"{diagnosis.n_train:,} rows"
         if test is not None:
             n += f" to fit on, {diagnosis.n_test:,} of {shown(test)} to test on"
@@ -87,6 +90,7 @@ def diagnose(
         _print_findings(console, diagnosis.findings)
 
     def judge(diagnosis: Diagnosis) -> str | None:
+        """Why the data fail, if warnings are errors."""
         if not strict or diagnosis.ok:
             return None
         return f"--strict, and there are warnings ({', '.join(dict.fromkeys(one.code for one in diagnosis.warnings))})."

@@ -101,6 +101,7 @@ def evaluate(
     reading, to = Reading.of(input_format, delimiter), Answer(as_json, quiet)
 
     def evaluated(spec: ModelSpec) -> Evaluation:
+        """Evaluate one model."""
         return _evaluated(spec, settings, reading, jobs, verbose=0 if quiet else 1)
 
     if manifest is None and not (spec.table != STANDARD_STREAM and os.path.isdir(spec.table)):
@@ -133,10 +134,12 @@ def _evaluate_one(
     files: dict[str, str] = {}
 
     def write(evaluation: Evaluation) -> None:
+        """Write the folder of results."""
         about = {"table": spec.table, "options": {**spec.columns(), **asdict(settings)}}
         files.update(evaluation.save(output, title=f"Evaluation of {file_in_title(spec.table)}", about=about))
 
     def draw(evaluation: Evaluation, _: float) -> None:
+        """The verdict on the screen."""
         from trueup.cli._evaluate_screen import print_evaluation
 
         print_evaluation(evaluation, spec, files)

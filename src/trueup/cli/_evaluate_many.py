@@ -53,6 +53,7 @@ def evaluate_many(
     files: dict[str, str] = {}
 
     def compute() -> Summary:
+        """Evaluate the models that are not finished yet."""
         for place, spec in enumerate(models, 1):
             tell = partial(_tell, to.quiet, f"{place}/{len(models)} {shown(spec.name)}")
             outcome = _outcome(spec, evaluated, settings, out, tell)
@@ -63,6 +64,7 @@ def evaluate_many(
         return summarize(outcomes, failures={name: why for name, (why, _) in failures.items()})
 
     def judge(summary: Summary) -> str | None:
+        """Why the run failed, if a model did."""
         for name, (why, _) in failures.items():
             print(f"failed: {shown(name)}: {why}", file=sys.stderr)
         verdicts = {outcome.name: outcome.verdict for outcome in outcomes}

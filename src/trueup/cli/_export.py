@@ -49,6 +49,7 @@ def export(
         raise FileError(f"{onnx!r} is the model file itself. Name another file with --onnx.")
 
     def compute() -> OnnxExport:
+        """Write the graph and compare it with the model."""
         silent = quiet or as_json or not sys.stderr.isatty()
         with working_on("writing the graph and comparing it with the model", silent):
             return export_onnx(model, onnx, float_type=numbers.value)

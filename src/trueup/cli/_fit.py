@@ -136,6 +136,7 @@ def fit(
     in_batches = stream or scheduler is not None
 
     def compute() -> MCGrad:
+        """Fit on one table, on many files or on a cluster."""
         if not names_many(tables):
             if tables[0] != STANDARD_STREAM and is_same_file(tables[0], output):
                 raise ParameterError(f"-o names the table itself, {output!r}. Name another file for the model.")
@@ -147,6 +148,7 @@ def fit(
         return _fitted_on_stream(read, columns, positive, parameters, scheduler)
 
     def describe(model: MCGrad, seconds: float) -> dict[str, Any]:
+        """The model as JSON."""
         description = describe_model(model.model_)
         about = {"model": output, "bytes": os.path.getsize(output), "seconds": seconds, "loss": losses(description)}
         return about | description

@@ -25,6 +25,7 @@ def inspect(model: opt.ModelFile, *, as_json: opt.AsJson = False, quiet: opt.Qui
     """Check a model file and show what is in it: rounds, losses, features, versions."""
 
     def compute() -> dict[str, Any]:
+        """Read the model file."""
         from trueup._scoring import load
 
         loaded = load(model).model

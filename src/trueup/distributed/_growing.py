@@ -255,9 +255,11 @@ class DaskFold(Fold["DaskFold"]):
 
     @property
     def n_columns(self) -> int:
+        """How many columns trees may split on, the logit among them."""
         return self._rows.n_features + 1
 
     def grow(self, n_threads: int) -> GrownRound:
+        """Grow the trees of a round on all workers together."""
         partitions, fold = self._rows.partitions, self._growth.fold
         sample = reduced(partitions.client, np.concatenate, partitions.map(sampled_logits, self._logits, fold=fold))
         edges = partitions.client.submit(edges_of_sample, sample, _EDGES_OF_LOGITS, pure=False)
@@ -279,6 +281,7 @@ class DaskFold(Fold["DaskFold"]):
         return found
 
     def own_rescaling(self, rescale: Rescale, n_threads: int) -> Rescaling:
+        """Theta from the training rows; nothing if nothing is rescaled."""
         if rescale is None:
             return Rescaling()
         partitions, fold = self._rows.partitions, self._growth.fold
@@ -291,6 +294,7 @@ class DaskFold(Fold["DaskFold"]):
         return Rescaling(theta_from_sums(sums))
 
     def finish(self, rescaling: Rescaling, n_threads: int) -> Step:
+        """Move the logits by the grown round, where they are."""
         partitions, before = self._rows.partitions, self._logits
         self._logits = partitions.client.map(moved_logits, before, self._corrections, rescaling=rescaling, pure=False)
         self._corrections = []
@@ -301,6 +305,7 @@ class DaskFold(Fold["DaskFold"]):
         return Step(mean_change, phi, convergence_bound(phi, max(largest for *_, largest in steps)))
 
     def losses(self, n_threads: int) -> LossSums:
+        """The log loss of training and of validation rows."""
         growth = self._growth
         return LossSums(*self._rows.partitions.total(losses_of, self._logits, fold=growth.fold, soft=growth.soft))
 

@@ -37,6 +37,8 @@ ROWS_A_PARTITION = 2**40  # row r of partition k is row k · 2⁴⁰ + r of the 
 
 @dataclass(frozen=True, eq=False)
 class PackedPartition:
+    """A partition as codes, where a worker holds it."""
+
     rows: PackedRows
     folds: npt.NDArray[np.int8]  # in which fold a row validates
     sampled: npt.NDArray[np.int32]  # the rows of a sample of the whole table, from which bins are made
@@ -134,6 +136,8 @@ def naming_partition(number: int, last: int | None = None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PartitionSizes:
+    """What must be known of a partition before a fit."""
+
     n_rows: int
     largest_weight: float  # 1 without weights
     train: tuple[tuple[int, float, float], ...]  # per split: training rows, sum of their labels, sum of w p (1 - p)

@@ -168,6 +168,7 @@ class ModelSlot:
         done = threading.Event()
 
         def look() -> None:
+            """Reload until the slot is closed."""
             while not done.wait(seconds):
                 self.reload()
 

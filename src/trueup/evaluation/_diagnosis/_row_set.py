@@ -83,6 +83,7 @@ def read_row_set(
         raise type(error)(f"The {words}: {error}") from error
 
     def unusable(what: str, error: Exception) -> None:
+        """Note that something can't be read, and go on without it."""
         text = f"The {what} of the {words} can't be used: {error}"
         advice = "Nothing that needs them was checked. Repair them and diagnose again."
         findings.append(Finding(f"unusable_{what}", "error", text, advice, {"rows_of": name}))
