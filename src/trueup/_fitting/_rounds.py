@@ -137,9 +137,9 @@ def too_few(n_rows: int, hessian: float, weighted: bool, parameters: GrowthParam
             f"a split needs {parameters.min_rows:,} training rows (min_child_samples on each side), and there "
             f"are {n_rows:,}"
         )
-    if hessian < _NO_DOUBT * n_rows:
-        return _SATURATED
     if hessian < parameters.min_hessian:
+        if hessian < _NO_DOUBT * n_rows:
+            return _SATURATED
         hint = " (multiply the weights so that their mean is 1)" if weighted else ""
         return (
             f"a split needs a sum of w·p·(1−p) of {parameters.min_hessian:g} (min_sum_hessian_in_leaf on each "

@@ -128,7 +128,7 @@ class Calibrator:
         >>> import pyarrow as pa
         >>> from trueup import Calibrator, MCGrad
         >>> table = pa.table({"x": [1, 2, 3] * 50, "p": [0.2, 0.3, 0.4] * 50})
-        >>> fitted = MCGrad(max_rounds=0).fit(table.select(["x"]), [0, 1, 1] * 50, scores=table["p"])
+        >>> fitted = MCGrad(max_rounds=0).fit(table.select(["x"]), [0, 1, 1, 1, 0, 1] * 25, scores=table["p"])
         >>> batches = Calibrator(fitted.model_).calibrate_stream(table, score="p", batch_rows=100)
         >>> [(batch.num_rows, batch.column_names) for batch in batches]
         [(100, ['x', 'p', 'calibrated']), (50, ['x', 'p', 'calibrated'])]

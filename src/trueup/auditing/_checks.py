@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from trueup._runtime import check_fraction, check_number, check_whole
-from trueup.errors import InsufficientDataWarning, ParameterError, callers_level
+from trueup.errors import InsufficientDataWarning, ParameterError, callers_level, is_in_shell
 
 _FEWEST_GROUPS = (
     50  # docs/decisions/honest-audit.md: with 50 the false alarms are as many as they should be, with 20 not
@@ -47,9 +47,10 @@ def warn_of_nothing(n_rows: int, min_rows: int) -> None:
 def warn_of_few_groups(n_groups: int) -> None:
     """Say that the draws of signs need more groups than there are."""
     if n_groups < _FEWEST_GROUPS:
+        groups, significance = ("--group", "--significance") if is_in_shell() else ("groups", "significance=")
         warnings.warn(
-            f"groups has only {n_groups:,} different values. With fewer than {_FEWEST_GROUPS}, true scores look wrong "
-            "more often than `significance` says: trust only small p-values, or name finer groups.",
+            f"{groups} has only {n_groups:,} different values. With fewer than {_FEWEST_GROUPS}, true scores look "
+            f"wrong more often than {significance} says: trust only small p-values, or name finer groups.",
             InsufficientDataWarning,
             stacklevel=callers_level(),
         )
