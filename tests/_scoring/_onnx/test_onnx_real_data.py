@@ -87,6 +87,9 @@ def base_scores(table: pa.Table, y: np.ndarray) -> np.ndarray:
     return base.predict_proba(X)[:, 1]
 
 
+# A base model of one number is a copy of it, and the new rows are of other states, as fit and calibrate rightly say.
+@pytest.mark.filterwarnings("ignore:.*were not seen at fit:trueup.errors.UnseenCategoryWarning")
+@pytest.mark.filterwarnings("ignore:.*is a copy of the score:trueup.errors.SuspiciousDataWarning")
 @pytest.mark.parametrize("name", TASKS)
 def test_onnxruntime_agrees_on_100_000_rows(name, data_folder, export, run, rounded):
     if not (data_folder / f"{name}.parquet").exists():

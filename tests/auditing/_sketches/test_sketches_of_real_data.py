@@ -46,7 +46,7 @@ TASKS = {
     "acs_travel_2018_holdout": Task(above("Travel time to work", 20), ("Travel time to work",)),
     "acs_pums_2024": Task(equals("ESR", 1), ("ESR",), "PWGTP"),
     "hmda_2017_NJ": Task(lambda table: pc.less_equal(table["action_taken"], 2), ("action_taken", "purchaser_type")),
-    "acs_employment_MA_scored": Task(equals("employed", 1), ("employed", "predicted_probability")),
+    "acs_employment_MA_scored": Task(equals("employed", 1), ("employed", "predicted_probability", "id")),
     "flights_3m": Task(above("delay", 15), ("delay",)),
 }
 
